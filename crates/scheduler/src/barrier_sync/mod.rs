@@ -1,0 +1,1 @@
+//! Global synchronization of the tasks of a barrier stage attempt.

@@ -1,0 +1,1 @@
+//! Which attempt may commit the output of a partition: one, and only one.

@@ -1,0 +1,1 @@
+//! Executors and nodes that fail too often get no tasks for a while.

@@ -1,0 +1,1 @@
+//! Which executors are alive, judged by what was last heard of them.

@@ -1,0 +1,1 @@
+//! Where the outputs of map tasks are, and how large.

@@ -1,0 +1,1 @@
+//! The standalone master: which worker runs which executor and driver.

@@ -1,0 +1,1 @@
+//! Pools: in which order task sets are offered resources.

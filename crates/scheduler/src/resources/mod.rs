@@ -1,0 +1,1 @@
+//! What executors have, what is free of it, and which profile may run where.

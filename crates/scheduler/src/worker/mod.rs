@@ -1,0 +1,1 @@
+//! The standalone worker: its executor and driver processes, as the master ordered them.
