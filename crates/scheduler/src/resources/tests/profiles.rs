@@ -111,8 +111,10 @@ fn executors_serve_their_own_profile() {
 fn task_only_profiles_share_the_default_executors_without_dynamic_allocation() {
     let mut profiles = manager(FIXED);
     let task = profiles.register(task_only("2", "1")).unwrap();
+    let other = profiles.register(task_only("1", "2")).unwrap();
 
     assert!(profiles.can_run_on(task, ProfileId::DEFAULT));
+    assert!(!profiles.can_run_on(task, other));
     assert!(!profiles.can_run_on(ProfileId::DEFAULT, task));
     assert!(!profiles.can_run_on(ProfileId(9), ProfileId::DEFAULT), "nobody registered it");
 }
