@@ -1,0 +1,83 @@
+//! Where the partitions of persisted RDDs are cached.
+
+use indexmap::IndexMap;
+use rustc_hash::FxBuildHasher;
+
+use firesteel_types::{ExecutorId, PartitionId, RddId};
+
+use crate::event::BlockUpdate;
+
+/// The location part of Spark's block manager master.
+///
+/// It is part of the scheduler's state, kept up to date by events, so unlike Spark's there is no copy of it that
+/// could be stale and no question that has to wait for an answer.
+#[derive(Debug, Default)]
+pub(crate) struct BlockLocations {
+    rdds: IndexMap<RddId, CachedRdd, FxBuildHasher>,
+}
+
+#[derive(Debug, Default)]
+struct CachedRdd {
+    /// Executors that hold each partition, in the order in which they got it.
+    holders: Vec<Vec<ExecutorId>>,
+    /// Partitions with at least one holder.
+    cached: u32,
+}
+
+impl BlockLocations {
+    /// One block appeared at or went from an executor.
+    pub(crate) fn update(&mut self, executor: ExecutorId, block: BlockUpdate) {
+        if block.present {
+            let rdd = self.rdds.entry(block.rdd).or_default();
+            if rdd.holders.len() <= block.partition.index() {
+                rdd.holders.resize_with(block.partition.index() + 1, Vec::new);
+            }
+            let holders = &mut rdd.holders[block.partition.index()];
+            if !holders.contains(&executor) {
+                rdd.cached += u32::from(holders.is_empty());
+                holders.push(executor);
+            }
+        } else if let Some(rdd) = self.rdds.get_mut(&block.rdd) {
+            rdd.remove(block.partition.index(), executor);
+        }
+    }
+
+    /// Everything an executor held is gone.
+    pub(crate) fn remove_executor(&mut self, executor: ExecutorId) {
+        for rdd in self.rdds.values_mut() {
+            for partition in 0..rdd.holders.len() {
+                rdd.remove(partition, executor);
+            }
+        }
+        self.rdds.retain(|_, rdd| rdd.cached > 0);
+    }
+
+    /// The RDD is not persisted any more.
+    pub(crate) fn remove_rdd(&mut self, rdd: RddId) {
+        self.rdds.swap_remove(&rdd);
+    }
+
+    /// Who holds one partition.
+    pub(crate) fn holders(&self, rdd: RddId, partition: PartitionId) -> &[ExecutorId] {
+        self.rdds.get(&rdd).and_then(|rdd| rdd.holders.get(partition.index())).map_or(&[], Vec::as_slice)
+    }
+
+    /// Whether any partition of the RDD is cached.
+    pub(crate) fn has_any(&self, rdd: RddId) -> bool {
+        self.rdds.get(&rdd).is_some_and(|rdd| rdd.cached > 0)
+    }
+
+    /// Whether all of the RDD's `partitions` are cached.
+    pub(crate) fn has_all(&self, rdd: RddId, partitions: u32) -> bool {
+        self.rdds.get(&rdd).map_or(0, |rdd| rdd.cached) >= partitions
+    }
+}
+
+impl CachedRdd {
+    fn remove(&mut self, partition: usize, executor: ExecutorId) {
+        let Some(holders) = self.holders.get_mut(partition) else { return };
+        let before = holders.len();
+        holders.retain(|holder| *holder != executor);
+        self.cached -= u32::from(before > 0 && holders.is_empty());
+    }
+}

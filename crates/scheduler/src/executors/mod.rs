@@ -1,0 +1,16 @@
+//! The executors of the application: who is registered, what is free, who is on the way out.
+//!
+//! [`Executors`] is what Spark's coarse-grained backend and its driver endpoint decide together. It knows nothing
+//! of tasks beyond which attempts run where.
+
+mod backend;
+mod blocks;
+mod hosts;
+mod registry;
+
+pub use hosts::{HostId, RackId};
+pub(crate) use backend::Backend;
+pub(crate) use blocks::BlockLocations;
+pub(crate) use hosts::Hosts;
+pub(crate) use backend::EarlyDecommission;
+pub(crate) use registry::{CountFailures, Decommission, Executor, Executors};

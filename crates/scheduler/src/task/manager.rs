@@ -1,0 +1,268 @@
+//! The task set manager: the state of one stage attempt's tasks.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use indexmap::IndexMap;
+use rustc_hash::FxBuildHasher;
+
+use firesteel_types::{AttemptId, ExecutorId, Host, Locality, TaskIndex, TaskInfo, Timestamp};
+
+use super::{
+    levels::{Levels, Waiting},
+    offer::list_bars,
+    pending::{Listed, PendingTasks},
+    set::TaskSet,
+    speculation::Finished,
+};
+use crate::{
+    config::SchedulerConfig,
+    exclusion::TaskSetExcludelist,
+    executors::{Executors, HostId},
+    pool::SetKey,
+};
+
+/// The tasks of one stage attempt: which wait, which run, which are done, and what may go where.
+///
+/// ```text
+///   waiting ──launch──▶ running ──success──▶ done
+///      ▲                   │                  │
+///      └──failure, kill────┘                  │
+///      └──executor lost with the map output───┘
+/// ```
+///
+/// A *zombie* launches nothing more but still takes reports of what runs; it is removed when nothing does.
+#[derive(Debug)]
+pub(crate) struct TaskSetManager {
+    pub(crate) set: TaskSet,
+    pub(crate) key: SetKey,
+    pub(crate) is_zombie: bool,
+    pub(super) tasks: Vec<TaskState>,
+    pub(super) pending: PendingTasks,
+    pub(super) waiting: Waiting,
+    pub(super) levels: Levels,
+    /// Whether no offer was refused because of delay since the timer was last reset.
+    pub(super) no_refusals_since_reset: bool,
+    /// Attempts under way.
+    pub(super) running: BTreeSet<AttemptId>,
+    pub(super) successful: u32,
+    /// Which attempt finished each task of a map set.
+    pub(super) winners: IndexMap<TaskIndex, TaskInfo, FxBuildHasher>,
+    /// Hosts of further attempts of a task, beyond its first.
+    pub(super) more_hosts: BTreeMap<TaskIndex, Vec<HostId>>,
+    /// Tasks that may get a second copy and have none yet.
+    pub(super) speculatable: BTreeSet<TaskIndex>,
+    pub(super) pending_copies: PendingTasks,
+    pub(super) finished: Finished,
+    pub(super) excludelist: Option<TaskSetExcludelist>,
+    pub(super) result_bytes: u64,
+    pub(super) results_counted: u32,
+    pub(super) warned_large: bool,
+}
+
+/// One task of the set.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct TaskState {
+    pub(super) copies_running: u16,
+    pub(super) failures: u16,
+    pub(super) attempts: u32,
+    pub(super) first_host: Option<HostId>,
+    pub(super) is_done: bool,
+    /// Given a place in the current round of a barrier set, and not launched yet.
+    pub(super) is_placed: bool,
+    pub(super) listed: Listed,
+}
+
+impl TaskState {
+    /// Whether it waits for a launch.
+    pub(super) fn is_waiting(&self) -> bool {
+        self.copies_running == 0 && !self.is_done && !self.is_placed
+    }
+}
+
+impl TaskSetManager {
+    pub(crate) fn new(
+        set: TaskSet,
+        key: SetKey,
+        now: Timestamp,
+        config: &SchedulerConfig,
+        executors: &mut Executors,
+    ) -> Self {
+        let excludelist =
+            config.exclusion.as_ref().map(|exclusion| TaskSetExcludelist::new(exclusion, set.id));
+        let mut manager = Self {
+            key,
+            is_zombie: false,
+            tasks: vec![TaskState::default(); set.tasks.len()],
+            pending: PendingTasks::default(),
+            waiting: Waiting::default(),
+            levels: Levels::new(vec![Locality::Any], now),
+            no_refusals_since_reset: true,
+            running: BTreeSet::new(),
+            successful: 0,
+            winners: IndexMap::default(),
+            more_hosts: BTreeMap::new(),
+            speculatable: BTreeSet::new(),
+            pending_copies: PendingTasks::default(),
+            finished: Finished::default(),
+            excludelist,
+            result_bytes: 0,
+            results_counted: 0,
+            warned_large: false,
+            set,
+        };
+        // From the highest down, so that the lowest is at the end of each list and goes first.
+        for index in (0..manager.set.len()).rev().map(TaskIndex) {
+            manager.add_pending(index, executors);
+        }
+        manager.levels = Levels::new(manager.valid_levels(executors), now);
+        manager
+    }
+
+    /// Whether an offer could launch something.
+    pub(crate) fn is_schedulable(&self) -> bool {
+        !self.is_zombie && (self.waiting.all > 0 || !self.speculatable.is_empty())
+    }
+
+    /// Whether nothing is left of it but its record.
+    pub(crate) fn is_finished(&self) -> bool {
+        self.is_zombie && self.running.is_empty()
+    }
+
+    pub(crate) fn all_done(&self) -> bool {
+        self.successful == self.set.len()
+    }
+
+    pub(crate) fn is_waiting(&self, index: TaskIndex) -> bool {
+        self.tasks[index.index()].is_waiting()
+    }
+
+    pub(crate) fn is_done(&self, index: TaskIndex) -> bool {
+        self.tasks[index.index()].is_done
+    }
+
+    /// The task that would be looked at first, whatever the offer.
+    pub(super) fn next_waiting(&mut self) -> Option<TaskIndex> {
+        let Self { pending, tasks, .. } = self;
+        pending.next(|index| tasks[index.index()].is_waiting())
+    }
+
+    pub(crate) fn waiting(&self) -> u32 {
+        self.waiting.all
+    }
+
+    pub(crate) fn running(&self) -> impl Iterator<Item = AttemptId> {
+        self.running.iter().copied()
+    }
+
+    pub(crate) fn levels(&self) -> &Levels {
+        &self.levels
+    }
+
+    pub(crate) fn excludelist(&self) -> Option<&TaskSetExcludelist> {
+        self.excludelist.as_ref()
+    }
+
+    /// Puts a task (back) into the lists of waiting tasks.
+    pub(super) fn add_pending(&mut self, index: TaskIndex, executors: &mut Executors) {
+        let listed = self.pending.add(index, self.set.preferred(index), executors);
+        self.tasks[index.index()].listed = listed;
+        self.count_waiting(listed, 1);
+    }
+
+    /// A task that waited waits no more.
+    pub(super) fn stop_waiting(&mut self, index: TaskIndex) {
+        self.count_waiting(self.tasks[index.index()].listed, -1);
+    }
+
+    fn count_waiting(&mut self, listed: Listed, by: i32) {
+        let add = |count: &mut u32, is_listed: bool| {
+            if is_listed {
+                *count = count.checked_add_signed(by).expect("what stops waiting was counted when it began to");
+            }
+        };
+        add(&mut self.waiting.executor, listed.executor);
+        add(&mut self.waiting.host, listed.host);
+        add(&mut self.waiting.rack, listed.rack);
+        add(&mut self.waiting.no_pref, listed.no_pref);
+        add(&mut self.waiting.all, true);
+    }
+
+    /// Executors came, went or began to drain: the levels worth waiting for may be others now.
+    pub(crate) fn recompute_levels(&mut self, executors: &Executors) {
+        if !self.is_zombie {
+            let valid = self.valid_levels(executors);
+            self.levels.recompute(valid);
+        }
+    }
+
+    /// Racks became known: tasks that wait are put into the lists of their racks.
+    pub(crate) fn resolve_racks(&mut self, executors: &mut Executors) {
+        for index in (0..self.set.preferred.len() as u32).rev().map(TaskIndex) {
+            if !self.is_waiting(index) || self.tasks[index.index()].listed.rack {
+                continue;
+            }
+            let mut racks = BTreeSet::new();
+            for place in &self.set.preferred[index.index()] {
+                let host = executors.hosts.intern(place.host());
+                racks.extend(executors.hosts.rack(host));
+            }
+            if racks.is_empty() {
+                continue;
+            }
+            self.tasks[index.index()].listed.rack = true;
+            self.waiting.rack += 1;
+            for rack in racks {
+                self.pending.add_rack(index, rack);
+            }
+        }
+        self.recompute_levels(executors);
+    }
+
+    fn valid_levels(&mut self, executors: &Executors) -> Vec<Locality> {
+        let tasks = &self.tasks;
+        let is_waiting = |index: TaskIndex| tasks[index.index()].is_waiting();
+        let mut levels = Vec::with_capacity(Locality::ALL.len());
+        if self.waiting.executor > 0 && self.pending.wants_alive_executor(executors, is_waiting) {
+            levels.push(Locality::Process);
+        }
+        if self.waiting.host > 0 && self.pending.wants_alive_host(executors, is_waiting) {
+            levels.push(Locality::Node);
+        }
+        if self.waiting.no_pref > 0 {
+            levels.push(Locality::NoPref);
+        }
+        if self.waiting.rack > 0 && self.pending.wants_alive_rack(executors, is_waiting) {
+            levels.push(Locality::Rack);
+        }
+        levels.push(Locality::Any);
+        levels
+    }
+
+    /// Whether the set itself refuses an executor because its tasks failed there.
+    pub(crate) fn is_barred(&self, executor: ExecutorId, host: &Host) -> bool {
+        self.excludelist.as_ref().is_some_and(|list| list.is_executor_excluded(executor) || list.is_node_excluded(host))
+    }
+
+    /// Whether one task may not run on an executor because it failed there.
+    pub(crate) fn is_task_barred(
+        &self,
+        index: TaskIndex,
+        executor: ExecutorId,
+        host: &Host,
+    ) -> bool {
+        self.excludelist.as_ref().is_some_and(|list| list_bars(list, index, executor, host))
+    }
+
+    /// Cross-checks the counters with the tasks.
+    pub(crate) fn check_invariants(&self) {
+        let done = self.tasks.iter().filter(|task| task.is_done).count();
+        assert_eq!(done, self.successful as usize, "{}: done tasks are counted", self.set.id);
+        let copies: usize = self.tasks.iter().map(|task| usize::from(task.copies_running)).sum();
+        assert_eq!(copies, self.running.len(), "{}: every running copy is an attempt", self.set.id);
+        if !self.is_zombie {
+            let waiting = self.tasks.iter().filter(|task| task.is_waiting()).count();
+            assert_eq!(waiting, self.waiting.all as usize, "{}: waiting tasks are counted", self.set.id);
+            assert!(done < self.tasks.len(), "{}: a set whose tasks are all done is a zombie", self.set.id);
+        }
+    }
+}

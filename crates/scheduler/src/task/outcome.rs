@@ -1,0 +1,199 @@
+//! How the tasks of a set begin and end.
+
+use firesteel_types::{AttemptId, ListenerEvent, PartitionId, TaskFailure, TaskIndex, TaskInfo, Timestamp};
+
+use super::manager::TaskSetManager;
+use crate::executors::{Executors, HostId};
+
+/// What follows from a failure for the set.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum AfterFailure {
+    /// The task waits again, or need not.
+    GoOn,
+    /// The set is given up for this reason.
+    Abort(String),
+}
+
+impl TaskSetManager {
+    /// An attempt of a task is launched: its number, counted from 0.
+    pub(super) fn start(&mut self, index: TaskIndex, attempt: AttemptId, host: HostId) -> u32 {
+        if self.is_waiting(index) {
+            self.stop_waiting(index);
+        }
+        let task = &mut self.tasks[index.index()];
+        let number = task.attempts;
+        task.attempts += 1;
+        task.copies_running += 1;
+        if task.first_host.is_none() {
+            task.first_host = Some(host);
+        } else if task.first_host != Some(host) {
+            self.more_hosts.entry(index).or_default().push(host);
+        }
+        self.running.insert(attempt);
+        number
+    }
+
+    /// A task of a barrier set has a place in this round.
+    pub(super) fn place(&mut self, index: TaskIndex) {
+        self.stop_waiting(index);
+        self.tasks[index.index()].is_placed = true;
+    }
+
+    /// The round is over for a placed task, which waits again.
+    pub(super) fn unplace(&mut self, index: TaskIndex, executors: &mut Executors) {
+        self.tasks[index.index()].is_placed = false;
+        self.add_pending(index, executors);
+    }
+
+    /// An attempt ended, whatever the outcome.
+    pub(super) fn stop(&mut self, index: TaskIndex, attempt: AttemptId) {
+        let was_running = self.running.remove(&attempt);
+        assert!(was_running, "{attempt} is stopped once");
+        self.tasks[index.index()].copies_running -= 1;
+    }
+
+    /// An attempt that was stopped just now had succeeded. Whether the task was not done before.
+    pub(super) fn succeed(&mut self, info: TaskInfo) -> bool {
+        if self.tasks[info.index.index()].is_done {
+            return false;
+        }
+        self.finish_task(info.index);
+        if self.set.is_shuffle_map() {
+            self.winners.insert(info.index, info);
+        }
+        true
+    }
+
+    /// A task needs no further attempt. The set is over when this was the last.
+    fn finish_task(&mut self, index: TaskIndex) {
+        if self.is_waiting(index) {
+            self.stop_waiting(index);
+        }
+        self.tasks[index.index()].is_done = true;
+        self.speculatable.remove(&index);
+        self.successful += 1;
+        if self.all_done() {
+            self.is_zombie = true;
+        }
+    }
+
+    /// Another attempt of the stage completed a partition. Its own copy, if one runs, is left alone.
+    pub(super) fn partition_completed(&mut self, partition: PartitionId) {
+        let tasks = self.set.tasks_of(partition);
+        for index in tasks {
+            if !self.is_done(index) {
+                self.finish_task(index);
+            }
+        }
+    }
+
+    /// An attempt that was stopped just now had failed.
+    pub(super) fn fail(
+        &mut self,
+        now: Timestamp,
+        (info, host): (&TaskInfo, HostId),
+        failure: &TaskFailure,
+        failures_max: u32,
+        executors: &mut Executors,
+        posted: &mut Vec<ListenerEvent>,
+    ) -> AfterFailure {
+        let index = info.index;
+        if self.tasks[index.index()].copies_running == 0 {
+            // An ordinary launch is due then, not a second copy.
+            self.speculatable.remove(&index);
+        }
+        match failure {
+            TaskFailure::FetchFailed(_) => {
+                // The map output must be made again before this task can run: not in this set.
+                if !self.is_done(index) {
+                    self.tasks[index.index()].is_done = true;
+                    self.successful += 1;
+                }
+                self.is_zombie = true;
+            }
+            TaskFailure::ResultNotSerializable { .. } | TaskFailure::OutputExists { .. } => {
+                let name = self.describe(index);
+                return AfterFailure::Abort(format!("{name} cannot succeed: {failure}"));
+            }
+            TaskFailure::Panicked { .. }
+            | TaskFailure::ResultLost
+            | TaskFailure::CommitDenied
+            | TaskFailure::Killed { .. }
+            | TaskFailure::ExecutorLost { .. }
+            | TaskFailure::ExecutorShuttingDown
+            | TaskFailure::Unknown => (),
+        }
+        if self.set.barrier {
+            self.is_zombie = true;
+        }
+        if !self.is_zombie && failure.counts_towards_limit() {
+            let text = format!("{} on {}: {failure}", self.describe_attempt(info), info.executor);
+            if let Some(list) = &mut self.excludelist {
+                // Before the task waits again, so that it cannot go back to where it failed.
+                list.on_task_failed(now, info.executor, executors.hosts.name(host), index, failure, posted);
+            }
+            let task = &mut self.tasks[index.index()];
+            task.failures += 1;
+            if u32::from(task.failures) >= failures_max {
+                let (failures, name) = (task.failures, self.describe(index));
+                return AfterFailure::Abort(format!("{name} failed {failures} times, most recently: {text}"));
+            }
+        }
+        // Of a zombie nothing waits, but the lists stay true to the tasks all the same.
+        if self.is_waiting(index) {
+            self.add_pending(index, executors);
+        }
+        AfterFailure::GoOn
+    }
+
+    /// The executor that held finished map outputs is gone: these tasks must run again.
+    pub(super) fn undo_winners(
+        &mut self,
+        executors: &mut Executors,
+        is_lost: impl Fn(&TaskInfo) -> bool,
+    ) -> Vec<TaskInfo> {
+        let mut lost: Vec<_> = self.winners.values().filter(|info| is_lost(info)).copied().collect();
+        lost.sort_unstable_by_key(|info| info.attempt);
+        for info in &lost {
+            self.winners.swap_remove(&info.index);
+            self.tasks[info.index.index()].is_done = false;
+            self.successful -= 1;
+            if self.is_waiting(info.index) {
+                self.add_pending(info.index, executors);
+            }
+        }
+        lost
+    }
+
+    /// Counts the bytes of one more result. Whether they are too many now.
+    pub(super) fn takes_too_much(&mut self, size_bytes: u64, limit: u64) -> Option<String> {
+        if self.set.is_shuffle_map() {
+            return None;
+        }
+        self.result_bytes = self.result_bytes.saturating_add(size_bytes);
+        self.results_counted += 1;
+        (limit > 0 && self.result_bytes > limit).then(|| {
+            format!(
+                "total size of serialized results of {} tasks ({} bytes) is bigger than spark.driver.maxResultSize \
+                 ({limit} bytes)",
+                self.results_counted, self.result_bytes,
+            )
+        })
+    }
+
+    /// A result is not wanted after all.
+    pub(super) fn uncount_result(&mut self, size_bytes: u64) {
+        if !self.set.is_shuffle_map() {
+            self.result_bytes = self.result_bytes.saturating_sub(size_bytes);
+            self.results_counted = self.results_counted.saturating_sub(1);
+        }
+    }
+
+    pub(super) fn describe(&self, index: TaskIndex) -> String {
+        format!("task {} of {}", index.0, self.set.id)
+    }
+
+    fn describe_attempt(&self, info: &TaskInfo) -> String {
+        format!("task {}.{} of {} ({})", info.index.0, info.number.0, self.set.id, info.attempt)
+    }
+}

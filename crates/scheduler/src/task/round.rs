@@ -1,0 +1,348 @@
+//! One round of offers: executors with something free meet the task sets that wait.
+
+use std::sync::Arc;
+
+use firesteel_types::{
+    AttemptId, AttemptNumber, Cpus, ExecutorId, ListenerEvent, Locality, ResourceAssignment, TaskInfo, TaskLocation,
+    TaskMetrics,
+};
+
+use super::{
+    offer::{Answer, Offer, Picked},
+    running::{LaunchNote, Passed, RunPhase, Running},
+    scheduler::TaskScheduler,
+};
+use crate::{
+    effect::{Effect, TaskDescription},
+    executors::Executors,
+    pool::SetKey,
+    shared::Shared,
+};
+
+/// The offers of one round, in random order, drawn one by one as they are looked at.
+///
+/// The first `drawn` are in their final order; the rest is still to be shuffled. A round that is over after two
+/// launches has then drawn two of ten thousand offers and not shuffled them all.
+#[derive(Debug, Default)]
+struct Offers {
+    list: Vec<ExecutorId>,
+    drawn: usize,
+}
+
+/// What one task set made of a round.
+#[derive(Debug, Default)]
+struct SetRound {
+    /// The best level launched at.
+    best: Option<Locality>,
+    refused_by_delay: bool,
+    /// Tasks of a barrier set that have a place.
+    placed: Vec<Placed>,
+}
+
+/// A task of a barrier set that waits for the others to get a place too.
+#[derive(Debug)]
+struct Placed {
+    executor: ExecutorId,
+    picked: Picked,
+    resources: ResourceAssignment,
+}
+
+/// How a round covers the free resources.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Coverage {
+    /// All of them.
+    Full,
+    /// Those of the executors where something changed.
+    Partial,
+}
+
+impl Offers {
+    fn get(&mut self, at: usize, rng: &mut firesteel_types::Rng) -> Option<ExecutorId> {
+        if at >= self.list.len() {
+            return None;
+        }
+        if at >= self.drawn {
+            debug_assert_eq!(at, self.drawn, "offers are looked at in order");
+            let from = at + rng.below(self.list.len() - at);
+            self.list.swap(at, from);
+            self.drawn = at + 1;
+        }
+        Some(self.list[at])
+    }
+
+    /// Removes an offer that has nothing left. Another one that was drawn takes its place.
+    fn remove(&mut self, at: usize) {
+        self.drawn -= 1;
+        self.list.swap(at, self.drawn);
+        self.list.swap_remove(self.drawn);
+    }
+}
+
+impl TaskScheduler {
+    /// Makes the offers that are due. Whether there were any.
+    pub(crate) fn make_offers(&mut self, cx: &mut Shared) -> bool {
+        let mut list = std::mem::take(&mut self.offers);
+        list.clear();
+        let coverage = if std::mem::take(&mut self.revive) {
+            self.dirty.clear();
+            list.extend_from_slice(cx.executors.free());
+            Coverage::Full
+        } else if self.dirty.is_empty() {
+            self.offers = list;
+            return false;
+        } else {
+            self.dirty.sort_unstable();
+            self.dirty.dedup();
+            let has_offer = |id: &ExecutorId| cx.executors.get(*id).is_some_and(|executor| executor.has_offer());
+            list.extend(self.dirty.drain(..).filter(has_offer));
+            Coverage::Partial
+        };
+        self.leave_out_excluded(cx, &mut list);
+        let mut offers = Offers { list, drawn: 0 };
+        self.pools.begin_round();
+        let mut sets_before = 0;
+        // With exclusion on, every set is looked at even when nothing is free: it may have no place to run at all.
+        while (!offers.list.is_empty() || self.health.is_some())
+            && let Some(key) = self.pools.next_set()
+        {
+            self.offer_to_set(cx, key, &mut offers, coverage, sets_before);
+            sets_before += 1;
+        }
+        self.pools.end_round();
+        self.offers = offers.list;
+        true
+    }
+
+    fn leave_out_excluded(&mut self, cx: &mut Shared, list: &mut Vec<ExecutorId>) {
+        let Some(health) = &mut self.health else { return };
+        let mut effects = Vec::new();
+        health.apply_timeouts(cx.now, &mut effects);
+        let is_excluded = |id: ExecutorId| {
+            health.is_executor_excluded(id) || cx.executors.host_name(id).is_some_and(|h| health.is_node_excluded(h))
+        };
+        list.retain(|id| !is_excluded(*id));
+        self.perform_health(cx, effects);
+    }
+
+    fn offer_to_set(
+        &mut self,
+        cx: &mut Shared,
+        key: SetKey,
+        offers: &mut Offers,
+        coverage: Coverage,
+        sets_before: u32,
+    ) {
+        if self.set(key).set.barrier && !self.has_slots_for_all(cx, key, offers) {
+            return;
+        }
+        let note = LaunchNote { offers: offers.list.len() as u32, sets_before, passed: [None; 4] };
+        let mut round = SetRound::default();
+        let mut at = 0;
+        while let Some(level) = self.set(key).levels().nth(at) {
+            // Sweeps of at most one task per executor spread the tasks out.
+            while self.sweep(cx, key, level, offers, note, &mut round) {}
+            at += 1;
+        }
+        if self.set(key).set.barrier && round.best.is_some() {
+            self.launch_barrier(cx, key, offers, note, &mut round);
+        }
+        self.after_set(cx, key, coverage, &round);
+    }
+
+    /// One pass over the offers at one level. Whether it launched or placed anything.
+    fn sweep(
+        &mut self,
+        cx: &mut Shared,
+        key: SetKey,
+        level: Locality,
+        offers: &mut Offers,
+        note: LaunchNote,
+        round: &mut SetRound,
+    ) -> bool {
+        let mut swept = false;
+        let mut at = 0;
+        while self.set(key).is_schedulable()
+            && let Some(id) = offers.get(at, &mut self.rng)
+        {
+            let set = self.sets[key.0 as usize].as_mut().expect("keys are of active sets");
+            let need = cx.profiles.need(set.set.profile).expect("stages are made with known profiles");
+            let executor = cx.executors.known(id);
+            let can_run = cx.profiles.can_run_on(set.set.profile, executor.profile) && executor.resources.can_take(need);
+            if can_run {
+                let hosts = &cx.executors.hosts;
+                let (host, rack) = (executor.host, hosts.rack(executor.host));
+                let offer = Offer { executor: id, host, host_name: hosts.name(host), rack };
+                match set.offer(cx.now, offer, level, &cx.config.locality) {
+                    Answer::Takes(picked) => {
+                        swept = true;
+                        round.best = Some(round.best.map_or(picked.locality, |best| best.min(picked.locality)));
+                        let resources = cx.executors.take(id, need).expect("the need was checked against the offer");
+                        if set.set.barrier {
+                            set.place(picked.index);
+                            round.placed.push(Placed { executor: id, picked, resources });
+                        } else {
+                            self.launch(cx, key, id, picked, resources, note, None);
+                        }
+                    }
+                    Answer::RefusedByDelay => round.refused_by_delay = true,
+                    Answer::Nothing => (),
+                }
+            }
+            if cx.executors.known(id).resources.cpus_free() == Cpus::ZERO {
+                offers.remove(at);
+            } else {
+                at += 1;
+            }
+        }
+        swept
+    }
+
+    /// Starts an attempt.
+    #[expect(clippy::too_many_arguments, reason = "the one place where a launch is put together")]
+    fn launch(
+        &mut self,
+        cx: &mut Shared,
+        key: SetKey,
+        executor: ExecutorId,
+        picked: Picked,
+        resources: ResourceAssignment,
+        mut note: LaunchNote,
+        barrier: Option<Arc<[Arc<str>]>>,
+    ) {
+        let attempt = AttemptId(self.next_attempt);
+        self.next_attempt += 1;
+        let host = cx.executors.known(executor).host;
+        let set = self.sets[key.0 as usize].as_mut().expect("keys are of active sets");
+        let number = set.start(picked.index, attempt, host);
+        if picked.locality > Locality::Process {
+            note.passed = passed_over(set.set.preferred(picked.index), &cx.executors);
+        }
+        let cpus = cx.profiles.need(set.set.profile).expect("stages are made with known profiles").cpus;
+        let info = TaskInfo {
+            attempt,
+            index: picked.index,
+            partition: set.set.tasks[picked.index.index()].partition,
+            number: AttemptNumber(number),
+            executor,
+            locality: picked.locality,
+            speculative: picked.speculative,
+            launched: cx.now,
+        };
+        let (id, epoch, is_schedulable) = (set.set.id, set.set.epoch, set.is_schedulable());
+        let description = TaskDescription {
+            attempt,
+            set: id,
+            index: info.index,
+            partition: info.partition,
+            number: info.number,
+            executor,
+            locality: info.locality,
+            speculative: info.speculative,
+            cpus,
+            resources: resources.clone(),
+            epoch,
+            barrier,
+        };
+        let (phase, metrics) = (RunPhase::Launching, TaskMetrics::default());
+        let running = Running { set: key, info, host, cpus, resources, phase, beaten: false, metrics, note };
+        self.running.insert(attempt, running);
+        self.pools.add_running(key, 1);
+        if !is_schedulable {
+            self.pools.set_schedulable(key, false);
+        }
+        cx.executors.start_running(executor, attempt);
+        self.has_launched = true;
+        cx.post(ListenerEvent::TaskStart { set: id, task: info });
+        cx.out.push(Effect::LaunchTask(Box::new(description)));
+    }
+
+    /// Starts all tasks of a barrier set, or none: then what they took is given back for others to use.
+    fn launch_barrier(
+        &mut self,
+        cx: &mut Shared,
+        key: SetKey,
+        offers: &mut Offers,
+        note: LaunchNote,
+        round: &mut SetRound,
+    ) {
+        let mut placed = std::mem::take(&mut round.placed);
+        let set = self.sets[key.0 as usize].as_mut().expect("keys are of active sets");
+        for one in &placed {
+            set.unplace(one.picked.index, &mut cx.executors);
+        }
+        if placed.len() < set.set.tasks.len() {
+            let cpus = cx.profiles.need(set.set.profile).expect("stages are made with known profiles").cpus;
+            for one in placed {
+                cx.executors.give_back(one.executor, cpus, &one.resources);
+                if !offers.list.contains(&one.executor) {
+                    offers.list.push(one.executor);
+                }
+            }
+            round.best = None;
+            return;
+        }
+        placed.sort_unstable_by_key(|one| set.set.tasks[one.picked.index.index()].partition);
+        let addresses: Arc<[_]> =
+            placed.iter().map(|one| cx.executors.known(one.executor).address.clone()).collect();
+        for one in placed {
+            self.launch(cx, key, one.executor, one.picked, one.resources, note, Some(addresses.clone()));
+        }
+    }
+
+    fn has_slots_for_all(&self, cx: &Shared, key: SetKey, offers: &Offers) -> bool {
+        let set = &self.set(key).set;
+        let need = cx.profiles.need(set.profile).expect("stages are made with known profiles");
+        let fitting = offers.list.iter().map(|id| cx.executors.known(*id));
+        let slots: u64 = fitting
+            .filter(|executor| cx.profiles.can_run_on(set.profile, executor.profile))
+            .map(|executor| u64::from(executor.resources.free_slots(need)))
+            .sum();
+        slots >= u64::from(set.len())
+    }
+
+    /// Draws the conclusions of a round for one set: its delay timer, and whether it can run at all.
+    fn after_set(&mut self, cx: &mut Shared, key: SetKey, coverage: Coverage, round: &SetRound) {
+        let set = self.sets[key.0 as usize].as_mut().expect("keys are of active sets");
+        if round.refused_by_delay {
+            set.no_refusals_since_reset = false;
+            let next = set.levels.next_step(&cx.config.locality);
+            self.timers.locality = self.timers.locality.into_iter().chain(next).min();
+        } else if let Some(best) = round.best
+            && (coverage == Coverage::Full || set.no_refusals_since_reset)
+        {
+            set.levels.reset(cx.now, best);
+            set.no_refusals_since_reset = true;
+        }
+        if round.best.is_some() {
+            self.clear_unschedulable(cx);
+        } else {
+            self.check_excluded_everywhere(cx, key);
+        }
+    }
+}
+
+/// Why each level above `Any` was not the one a task was launched at, had it been.
+fn passed_over(preferred: &[TaskLocation], executors: &Executors) -> [Option<Passed>; 4] {
+    let verdict = |wanted: bool, alive: bool| {
+        Some(match (wanted, alive) {
+            (false, _) => Passed::NoPreference,
+            (true, false) => Passed::NotAlive,
+            (true, true) => Passed::WaitedOut,
+        })
+    };
+    let (mut process, mut node, mut rack) = ((false, false), (false, false), (false, false));
+    for place in preferred {
+        let host = executors.hosts.find(place.host());
+        let host_alive = host.is_some_and(|host| executors.hosts.is_alive(host));
+        match place {
+            TaskLocation::Executor { executor, .. } => process = (true, process.1 || executors.is_alive(*executor)),
+            TaskLocation::HostCache(_) => process = (true, process.1 || host_alive),
+            TaskLocation::Host(_) => (),
+        }
+        node = (true, node.1 || host_alive);
+        if let Some(of_host) = host.and_then(|host| executors.hosts.rack(host)) {
+            rack = (true, rack.1 || executors.hosts.is_rack_alive(of_host));
+        }
+    }
+    [verdict(process.0, process.1), verdict(node.0, node.1), None, verdict(rack.0, rack.1)]
+}

@@ -1,0 +1,253 @@
+//! The task scheduler's state, and what the DAG scheduler orders of it.
+
+use std::collections::BTreeMap;
+
+use indexmap::IndexMap;
+use rustc_hash::FxBuildHasher;
+
+use firesteel_types::{
+    AttemptId, ExecutorId, Properties, Rng, StageAttemptId, StageId, TaskFailure, Timestamp,
+};
+
+use super::{
+    manager::TaskSetManager,
+    running::{RunPhase, Running},
+    set::{TaskOrder, TaskSet},
+    unschedulable::Unschedulable,
+};
+use crate::{
+    config::{ConfigError, SchedulerConfig},
+    dag::DagEvent,
+    effect::{Effect, StageLaunch},
+    exclusion::{HealthEffect, HealthTracker},
+    pool::{PoolTree, SetKey},
+    shared::Shared,
+};
+
+/// Everything about task sets and running attempts.
+#[derive(Debug)]
+pub(crate) struct TaskScheduler {
+    pub(super) sets: Vec<Option<TaskSetManager>>,
+    free_keys: Vec<SetKey>,
+    pub(crate) by_id: BTreeMap<StageAttemptId, SetKey>,
+    pub(crate) pools: PoolTree,
+    pub(crate) running: IndexMap<AttemptId, Running, FxBuildHasher>,
+    pub(super) next_attempt: u64,
+    pub(super) rng: Rng,
+    pub(crate) health: Option<HealthTracker>,
+    /// Executors that the health tracker wants gone.
+    pub(crate) to_backend: Vec<HealthEffect>,
+    pub(super) unschedulable: BTreeMap<StageAttemptId, Unschedulable>,
+    /// Whether everything free is to be offered.
+    pub(crate) revive: bool,
+    /// Executors to be offered because something changed there.
+    pub(crate) dirty: Vec<ExecutorId>,
+    pub(super) offers: Vec<ExecutorId>,
+    pub(super) has_launched: bool,
+    pub(super) timers: Timers,
+}
+
+/// When the task scheduler wants to be woken.
+#[derive(Debug, Default)]
+pub(super) struct Timers {
+    /// When everything free is offered again.
+    pub(super) revive: Option<Timestamp>,
+    /// When the next wait for a better place ends.
+    pub(super) locality: Option<Timestamp>,
+    /// When running tasks are looked at.
+    pub(super) speculation: Option<Timestamp>,
+    /// When the user is told that nothing was ever launched.
+    pub(super) starvation: Option<Timestamp>,
+}
+
+impl TaskScheduler {
+    pub(crate) fn new(config: &SchedulerConfig) -> Result<Self, ConfigError> {
+        let health = config.exclusion.as_ref().map(|exclusion| {
+            exclusion.validate(config.tasks.failures_max)?;
+            Ok::<_, ConfigError>(HealthTracker::new(exclusion.clone()))
+        });
+        Ok(Self {
+            sets: Vec::new(),
+            free_keys: Vec::new(),
+            by_id: BTreeMap::new(),
+            pools: PoolTree::new(config.pools.mode, &config.pools.pools)?,
+            running: IndexMap::default(),
+            next_attempt: 0,
+            rng: Rng::new(config.seed),
+            health: health.transpose()?,
+            to_backend: Vec::new(),
+            unschedulable: BTreeMap::new(),
+            revive: false,
+            dirty: Vec::new(),
+            offers: Vec::new(),
+            has_launched: false,
+            timers: Timers::default(),
+        })
+    }
+
+    pub(crate) fn set(&self, key: SetKey) -> &TaskSetManager {
+        self.sets[key.0 as usize].as_ref().expect("keys are of active sets")
+    }
+
+    pub(super) fn set_mut(&mut self, key: SetKey) -> &mut TaskSetManager {
+        self.sets[key.0 as usize].as_mut().expect("keys are of active sets")
+    }
+
+    /// The sets of a stage that are not removed yet, oldest first.
+    pub(crate) fn sets_of(&self, stage: StageId) -> Vec<SetKey> {
+        let all = StageAttemptId::new(stage, 0)..=StageAttemptId::new(stage, u32::MAX);
+        self.by_id.range(all).map(|(_, key)| *key).collect()
+    }
+
+    pub(crate) fn perform(&mut self, cx: &mut Shared, order: TaskOrder) {
+        match order {
+            TaskOrder::Submit(set) => self.submit(cx, *set),
+            TaskOrder::KillStage { stage, interrupt, reason } => self.kill_stage(cx, stage, interrupt, &reason),
+            TaskOrder::PartitionCompleted { stage, partition } => {
+                for key in self.sets_of(stage) {
+                    self.on_partition_completed(cx, key, partition);
+                }
+            }
+        }
+    }
+
+    /// Takes in a new task set. Earlier attempts of its stage launch nothing more from now on.
+    fn submit(&mut self, cx: &mut Shared, set: TaskSet) {
+        for key in self.sets_of(set.id.stage) {
+            self.set_mut(key).is_zombie = true;
+            self.refresh_schedulable(key);
+        }
+        let key = self.free_keys.pop().unwrap_or_else(|| {
+            self.sets.push(None);
+            SetKey(self.sets.len() as u32 - 1)
+        });
+        cx.out.push(Effect::PrepareStage(Box::new(StageLaunch {
+            set: set.id,
+            rdd: set.rdd,
+            kind: set.kind,
+            tasks: set.len(),
+            partitions: set.partitions,
+            profile: set.profile,
+            properties: set.properties.clone(),
+        })));
+        self.pools.add_set(key, set.id, set.priority, set.properties.get(Properties::POOL));
+        self.by_id.insert(set.id, key);
+        let manager = TaskSetManager::new(set, key, cx.now, &cx.config, &mut cx.executors);
+        self.ask_racks(cx, &manager);
+        self.sets[key.0 as usize] = Some(manager);
+        self.refresh_schedulable(key);
+        self.revive = true;
+        if !cx.config.local && !self.has_launched && self.timers.starvation.is_none() {
+            self.timers.starvation = Some(cx.now + cx.config.executors.starvation_interval);
+        }
+    }
+
+    /// Asks for the racks of a set's hosts, each host once and all in one go.
+    fn ask_racks(&self, cx: &mut Shared, manager: &TaskSetManager) {
+        if !cx.config.locality.racks {
+            return;
+        }
+        let mut hosts: Vec<_> = Vec::new();
+        for place in manager.set.preferred.iter().flatten() {
+            hosts.push(cx.executors.hosts.intern(place.host()));
+        }
+        let unknown = cx.executors.hosts.ask_racks(hosts);
+        if !unknown.is_empty() {
+            cx.out.push(Effect::ResolveRacks { hosts: unknown });
+        }
+    }
+
+    /// Ends every attempt of a stage, and launches no more of it.
+    fn kill_stage(&mut self, cx: &mut Shared, stage: StageId, interrupt: bool, reason: &str) {
+        for key in self.sets_of(stage) {
+            self.kill_attempts(cx, key, interrupt, reason);
+            self.set_mut(key).is_zombie = true;
+            self.refresh_schedulable(key);
+            self.remove_if_finished(cx, key);
+        }
+    }
+
+    fn kill_attempts(&mut self, cx: &mut Shared, key: SetKey, interrupt: bool, reason: &str) {
+        for attempt in self.set(key).running() {
+            let running = &self.running[&attempt];
+            // An attempt whose result is on the way has ended: there is nothing to kill.
+            if !matches!(running.phase, RunPhase::Fetching(_)) {
+                let (executor, reason) = (running.info.executor, reason.to_owned());
+                cx.out.push(Effect::KillTask { executor, attempt, interrupt, reason });
+            }
+        }
+    }
+
+    /// Gives up a task set: the DAG scheduler fails what depends on it, and what still runs is left to end.
+    pub(super) fn give_up(&mut self, cx: &mut Shared, key: SetKey, reason: String, cause: Option<TaskFailure>) {
+        let set = self.set_mut(key);
+        set.is_zombie = true;
+        cx.to_dag.push_back(DagEvent::TaskSetFailed { set: set.set.id, reason, cause });
+        self.refresh_schedulable(key);
+    }
+
+    /// Gives up a task set, and removes it if nothing of it runs.
+    pub(super) fn abort(&mut self, cx: &mut Shared, key: SetKey, reason: String, cause: Option<TaskFailure>) {
+        self.give_up(cx, key, reason, cause);
+        self.remove_if_finished(cx, key);
+    }
+
+    /// Gives up every active set: the cluster cannot go on. Whether there was one.
+    pub(crate) fn abort_all(&mut self, cx: &mut Shared, reason: &str) -> bool {
+        let active: Vec<_> = self.by_id.values().copied().filter(|key| !self.set(*key).is_zombie).collect();
+        for key in &active {
+            self.abort(cx, *key, reason.to_owned(), None);
+        }
+        !active.is_empty()
+    }
+
+    /// Brings the pools up to date after a set's tasks changed.
+    pub(super) fn refresh_schedulable(&mut self, key: SetKey) {
+        let is_schedulable = self.set(key).is_schedulable();
+        self.pools.set_schedulable(key, is_schedulable);
+    }
+
+    /// Removes a zombie whose last attempt has ended.
+    pub(super) fn remove_if_finished(&mut self, cx: &mut Shared, key: SetKey) {
+        if !self.set(key).is_finished() {
+            return;
+        }
+        let manager = self.sets[key.0 as usize].take().expect("keys are of active sets");
+        let id = manager.set.id;
+        self.pools.remove_set(key);
+        self.free_keys.push(key);
+        self.by_id.remove(&id);
+        self.withdraw_unschedulable(cx, id);
+        cx.out.push(Effect::ForgetStage { set: id });
+        if manager.all_done()
+            && let (Some(health), Some(list)) = (&mut self.health, manager.excludelist())
+        {
+            let mut effects = Vec::new();
+            health.on_task_set_succeeded(cx.now, id, list.failures_by_executor(), &mut effects);
+            self.perform_health(cx, effects);
+        }
+    }
+
+    pub(crate) fn is_quiescent(&self) -> bool {
+        self.by_id.is_empty() && self.running.is_empty()
+    }
+
+    /// Cross-checks sets, pools and running attempts.
+    pub(crate) fn check_invariants(&self) {
+        for (id, key) in &self.by_id {
+            let set = self.set(*key);
+            assert_eq!(set.set.id, *id, "sets are filed under their own id");
+            set.check_invariants();
+            assert_eq!(self.pools.running(*key) as usize, set.running.len(), "{id}: the pool counts what runs");
+            assert!(!set.is_finished(), "{id}: a finished zombie is removed at once");
+        }
+        let in_sets: usize = self.by_id.values().map(|key| self.set(*key).running.len()).sum();
+        assert_eq!(in_sets, self.running.len(), "every running attempt belongs to a set");
+        let mut active_stages: Vec<_> =
+            self.by_id.iter().filter(|(_, key)| !self.set(**key).is_zombie).map(|(id, _)| id.stage).collect();
+        let before = active_stages.len();
+        active_stages.dedup();
+        assert_eq!(active_stages.len(), before, "at most one attempt of a stage launches tasks");
+        self.pools.check_invariants();
+    }
+}

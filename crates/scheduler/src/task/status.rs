@@ -1,0 +1,339 @@
+//! What executors report of their attempts, and what the loss of an executor does to them.
+
+use firesteel_types::{
+    AttemptId, ExecutorId, ExecutorLossReason, ListenerEvent, PartitionId, TaskEndReason, TaskFailure, TaskIndex,
+    TaskInfo, TaskMetrics,
+};
+
+use super::{
+    outcome::AfterFailure,
+    running::{RunPhase, Running},
+    scheduler::TaskScheduler,
+};
+use crate::{
+    dag::{DagEvent, TaskEnded},
+    effect::{Effect, Ignored, StageTaskKind, Warning},
+    event::{FetchedResult, NotSent, ResultPlace, TaskOutcome, TaskStatus},
+    map_output::MapStatus,
+    pool::SetKey,
+    shared::Shared,
+};
+
+const TOO_LARGE: &str = "the results of its task set exceed the driver's limit";
+const BEATEN: &str = "another attempt succeeded";
+
+impl TaskScheduler {
+    pub(crate) fn on_status(&mut self, cx: &mut Shared, executor: ExecutorId, attempt: AttemptId, status: TaskStatus) {
+        let Some(running) = self.running.get_mut(&attempt) else {
+            return cx.ignore(Ignored::UnknownAttempt { attempt });
+        };
+        if running.info.executor != executor {
+            return cx.ignore(Ignored::WrongExecutor { attempt, executor });
+        }
+        match (&running.phase, status) {
+            (RunPhase::Fetching(_), _) => cx.ignore(Ignored::UnknownAttempt { attempt }),
+            (RunPhase::Launching | RunPhase::Running, TaskStatus::Running) => running.phase = RunPhase::Running,
+            (RunPhase::Launching | RunPhase::Running, TaskStatus::Finished(outcome)) => {
+                self.free_resources(cx, attempt);
+                self.on_finished(cx, attempt, outcome);
+            }
+            (RunPhase::Launching | RunPhase::Running, TaskStatus::Failed { failure, metrics, accumulators }) => {
+                self.free_resources(cx, attempt);
+                self.fail_attempt(cx, attempt, failure, metrics, accumulators);
+            }
+        }
+    }
+
+    /// The attempt does not hold its resources any more, and its executor can be offered again.
+    fn free_resources(&mut self, cx: &mut Shared, attempt: AttemptId) {
+        let running = &self.running[&attempt];
+        let executor = running.info.executor;
+        cx.executors.stop_running(executor, attempt);
+        cx.executors.give_back(executor, running.cpus, &running.resources);
+        self.dirty.push(executor);
+    }
+
+    fn on_finished(&mut self, cx: &mut Shared, attempt: AttemptId, outcome: TaskOutcome) {
+        let key = self.running[&attempt].set;
+        let limit = cx.config.tasks.result_bytes_max;
+        let set = self.set_mut(key);
+        let too_much = set.takes_too_much(outcome.size_bytes, limit);
+        if too_much.is_some() || outcome.result == ResultPlace::Dropped {
+            let reason = too_much.unwrap_or_else(|| {
+                format!("a result of {} bytes is bigger than spark.driver.maxResultSize ({limit} bytes)", outcome.size_bytes)
+            });
+            if outcome.result == ResultPlace::Indirect {
+                cx.out.push(Effect::DropResultBlock { attempt });
+            }
+            self.give_up(cx, key, reason, None);
+            self.fail_attempt(cx, attempt, TaskFailure::killed(TOO_LARGE), outcome.metrics, outcome.accumulators);
+            return;
+        }
+        match outcome.result {
+            ResultPlace::Indirect => {
+                let running = &mut self.running[&attempt];
+                let task = running.info;
+                running.phase = RunPhase::Fetching(Box::new(outcome));
+                let set = self.set(key).set.id;
+                cx.post(ListenerEvent::TaskGettingResult { set, task, time: cx.now });
+                cx.out.push(Effect::FetchResult { attempt });
+            }
+            ResultPlace::Direct | ResultPlace::Dropped => self.succeed_attempt(cx, attempt, outcome),
+        }
+    }
+
+    pub(crate) fn on_result_fetched(&mut self, cx: &mut Shared, attempt: AttemptId, fetched: FetchedResult) {
+        let Some(Running { phase: phase @ RunPhase::Fetching(_), set, .. }) = self.running.get_mut(&attempt) else {
+            return cx.ignore(Ignored::UnknownAttempt { attempt });
+        };
+        let RunPhase::Fetching(outcome) = std::mem::replace(phase, RunPhase::Running) else {
+            unreachable!("the pattern above says so")
+        };
+        let key = *set;
+        match fetched {
+            FetchedResult::Fetched => self.succeed_attempt(cx, attempt, *outcome),
+            FetchedResult::Lost => {
+                self.set_mut(key).uncount_result(outcome.size_bytes);
+                self.fail_attempt(cx, attempt, TaskFailure::ResultLost, outcome.metrics, outcome.accumulators);
+            }
+            FetchedResult::Unreadable { message } => {
+                self.give_up(cx, key, format!("the result of {attempt} cannot be decoded: {message}"), None);
+                self.fail_attempt(cx, attempt, TaskFailure::Unknown, outcome.metrics, outcome.accumulators);
+            }
+        }
+    }
+
+    fn succeed_attempt(&mut self, cx: &mut Shared, attempt: AttemptId, outcome: TaskOutcome) {
+        let running = &self.running[&attempt];
+        let (key, index, beaten) = (running.set, running.info.index, running.beaten);
+        if beaten && self.set(key).is_done(index) {
+            self.set_mut(key).uncount_result(outcome.size_bytes);
+            self.fail_attempt(cx, attempt, TaskFailure::killed(BEATEN), outcome.metrics, outcome.accumulators);
+            return;
+        }
+        let running = self.take_running(attempt);
+        let set = self.set_mut(key);
+        set.stop(index, attempt);
+        let is_first = set.succeed(running.info);
+        let others = self.set(key).tasks[index.index()].copies_running > 0;
+        if is_first && others {
+            self.kill_beaten(cx, key, index);
+        }
+        if cx.config.speculation.is_some() {
+            let duration = cx.now.since(running.info.launched);
+            self.set_mut(key).finished.add(duration, &outcome.metrics);
+        }
+        let host = cx.executors.hosts.name(running.host);
+        let map_output = outcome.map_output.map(|written| MapStatus {
+            executor: running.info.executor,
+            host: host.clone(),
+            attempt,
+            sizes: written.sizes,
+            checksum: written.checksum,
+        });
+        let (metrics, accumulators) = (outcome.metrics, outcome.accumulators);
+        self.report(cx, key, running.info, TaskEndReason::Success, metrics, accumulators, map_output);
+        if self.set(key).is_zombie {
+            self.refresh_schedulable(key);
+            self.remove_if_finished(cx, key);
+        }
+    }
+
+    /// The task is done: its other attempts are told to end.
+    fn kill_beaten(&mut self, cx: &mut Shared, key: SetKey, index: TaskIndex) {
+        let attempts: Vec<_> = self.set(key).running().collect();
+        for attempt in attempts {
+            let running = &mut self.running[&attempt];
+            if running.info.index == index {
+                running.beaten = true;
+                let (executor, reason) = (running.info.executor, BEATEN.to_owned());
+                cx.out.push(Effect::KillTask { executor, attempt, interrupt: true, reason });
+            }
+        }
+    }
+
+    /// Ends an attempt without a result.
+    pub(super) fn fail_attempt(
+        &mut self,
+        cx: &mut Shared,
+        attempt: AttemptId,
+        failure: TaskFailure,
+        metrics: TaskMetrics,
+        accumulators: bool,
+    ) {
+        let running = self.take_running(attempt);
+        let key = running.set;
+        let (info, host) = (running.info, running.host);
+        let mut posted = Vec::new();
+        let set = self.set_mut(key);
+        set.stop(info.index, attempt);
+        let failures_max = cx.config.tasks.failures_max;
+        let after = set.fail(cx.now, (&info, host), &failure, failures_max, &mut cx.executors, &mut posted);
+        let wants_offers = set.is_schedulable() && set.is_waiting(info.index);
+        self.on_fetch_failure(cx, &failure);
+        cx.out.extend(posted.into_iter().map(Effect::Post));
+        let reason = TaskEndReason::Failed(failure.clone());
+        self.report(cx, key, info, reason, metrics, accumulators, None);
+        self.refresh_schedulable(key);
+        match after {
+            AfterFailure::GoOn => self.remove_if_finished(cx, key),
+            AfterFailure::Abort(reason) => self.abort(cx, key, reason, Some(failure)),
+        }
+        self.revive |= wants_offers;
+    }
+
+    fn on_fetch_failure(&mut self, cx: &mut Shared, failure: &TaskFailure) {
+        if let (Some(health), TaskFailure::FetchFailed(fetch)) = (&mut self.health, failure)
+            && let Some((executor, host)) = &fetch.location
+        {
+            let mut effects = Vec::new();
+            health.on_fetch_failure(cx.now, *executor, host, cx.config.shuffle_service, &mut effects);
+            self.perform_health(cx, effects);
+        }
+    }
+
+    fn take_running(&mut self, attempt: AttemptId) -> Running {
+        let running = self.running.swap_remove(&attempt).expect("the caller looked the attempt up");
+        self.pools.add_running(running.set, -1);
+        running
+    }
+
+    /// Tells the DAG scheduler how an attempt ended. The set's own books are already up to date.
+    #[expect(clippy::too_many_arguments, reason = "a report has this many parts")]
+    fn report(
+        &self,
+        cx: &mut Shared,
+        key: SetKey,
+        info: TaskInfo,
+        reason: TaskEndReason,
+        metrics: TaskMetrics,
+        accumulators: bool,
+        map_output: Option<MapStatus>,
+    ) {
+        let set = &self.set(key).set;
+        let output = set.tasks[info.index.index()].output;
+        let (id, kind, epoch, barrier) = (set.id, set.kind, set.epoch, set.barrier);
+        let ended =
+            TaskEnded { set: id, kind, output, info, epoch, barrier, reason, metrics, accumulators, map_output };
+        cx.to_dag.push_back(DagEvent::TaskEnded(Box::new(ended)));
+    }
+
+    /// A launched task never left the driver: its set is of no use.
+    pub(crate) fn on_not_sent(&mut self, cx: &mut Shared, attempt: AttemptId, why: NotSent) {
+        let Some(running) = self.running.get(&attempt) else {
+            return cx.ignore(Ignored::UnknownAttempt { attempt });
+        };
+        let (key, index) = (running.set, running.info.index);
+        let task = self.set(key).describe(index);
+        let reason = match why {
+            NotSent::NotSerializable { message } => format!("{task} cannot be serialized: {message}"),
+            NotSent::TooLarge { size_bytes } => format!(
+                "{task} is {size_bytes} bytes, which is not below spark.rpc.message.maxSize ({} bytes); raise it or \
+                 use broadcast variables for large values",
+                cx.config.tasks.message_bytes_max,
+            ),
+        };
+        self.give_up(cx, key, reason, None);
+        self.free_resources(cx, attempt);
+        self.fail_attempt(cx, attempt, TaskFailure::killed("it was not sent"), TaskMetrics::default(), false);
+    }
+
+    pub(crate) fn on_large_task(&mut self, cx: &mut Shared, attempt: AttemptId, size_bytes: u64) {
+        let Some(running) = self.running.get(&attempt) else {
+            return cx.ignore(Ignored::UnknownAttempt { attempt });
+        };
+        let set = self.set_mut(running.set);
+        if size_bytes > cx.config.tasks.warn_bytes && !set.warned_large {
+            set.warned_large = true;
+            let set = set.set.id;
+            cx.out.push(Effect::Warn(Warning::LargeTask { set, size_bytes }));
+        }
+    }
+
+    pub(crate) fn on_kill_requested(&mut self, cx: &mut Shared, attempt: AttemptId, interrupt: bool, reason: String) {
+        let executor = self.running.get(&attempt).map(|running| running.info.executor);
+        if let Some(executor) = executor {
+            cx.out.push(Effect::KillTask { executor, attempt, interrupt, reason });
+        }
+        cx.out.push(Effect::TaskKillAnswer { attempt, found: executor.is_some() });
+    }
+
+    /// Figures of running attempts, for display and for speculation; totals do not change.
+    pub(crate) fn on_progress(&mut self, executor: ExecutorId, figures: &[(AttemptId, TaskMetrics)]) {
+        for (attempt, metrics) in figures {
+            if let Some(running) = self.running.get_mut(attempt)
+                && running.info.executor == executor
+            {
+                running.metrics = *metrics;
+            }
+        }
+    }
+
+    /// A partition was completed by an older attempt of the stage.
+    pub(super) fn on_partition_completed(&mut self, cx: &mut Shared, key: SetKey, partition: PartitionId) {
+        self.set_mut(key).partition_completed(partition);
+        self.refresh_schedulable(key);
+        self.remove_if_finished(cx, key);
+    }
+
+    /// An executor is gone for good. What ran there failed; map outputs that went with it must be made again.
+    pub(crate) fn on_executor_lost(&mut self, cx: &mut Shared, executor: ExecutorId, reason: &ExecutorLossReason) {
+        let is_decommission = matches!(reason, ExecutorLossReason::Decommissioned { .. });
+        let outputs_lost = !cx.config.reliable_shuffle && (is_decommission || !cx.config.shuffle_service);
+        let keys: Vec<_> = self.by_id.values().copied().collect();
+        for key in keys {
+            if outputs_lost {
+                self.resubmit_lost_outputs(cx, key, executor, is_decommission);
+            }
+            let there: Vec<_> =
+                self.set(key).running().filter(|attempt| self.running[attempt].info.executor == executor).collect();
+            for attempt in there {
+                let running = &self.running[&attempt];
+                let launching = matches!(running.phase, RunPhase::Launching);
+                let metrics = running.metrics;
+                let caused_by_app = reason.is_caused_by_app() && !launching;
+                let failure = TaskFailure::ExecutorLost { executor, caused_by_app, reason: reason.to_string() };
+                self.fail_attempt(cx, attempt, failure, metrics, false);
+            }
+        }
+        if let Some(health) = &mut self.health {
+            health.on_executor_removed(executor);
+        }
+        self.recompute_levels(cx);
+        self.revive = true;
+    }
+
+    fn resubmit_lost_outputs(&mut self, cx: &mut Shared, key: SetKey, executor: ExecutorId, is_decommission: bool) {
+        let StageTaskKind::ShuffleMap(shuffle) = self.set(key).set.kind else { return };
+        let set = self.sets[key.0 as usize].as_mut().expect("keys are of active sets");
+        if set.is_zombie {
+            return;
+        }
+        let map_outputs = &cx.map_outputs;
+        let lost = set.undo_winners(&mut cx.executors, |info| {
+            // A decommissioned executor may have moved its output elsewhere before it left.
+            let moved = is_decommission
+                && map_outputs.output(shuffle, info.partition).is_some_and(|output| output.executor != executor);
+            info.executor == executor && !moved
+        });
+        for info in lost {
+            self.report(cx, key, info, TaskEndReason::Resubmitted, TaskMetrics::default(), false, None);
+        }
+        self.refresh_schedulable(key);
+    }
+
+    /// Executors came, went or began to drain.
+    pub(crate) fn recompute_levels(&mut self, cx: &Shared) {
+        for set in self.sets.iter_mut().flatten() {
+            set.recompute_levels(&cx.executors);
+        }
+    }
+
+    /// Racks became known.
+    pub(crate) fn resolve_racks(&mut self, cx: &mut Shared) {
+        for set in self.sets.iter_mut().flatten() {
+            set.resolve_racks(&mut cx.executors);
+        }
+        self.revive = true;
+    }
+}
