@@ -1,0 +1,4 @@
+//! Facts about exclusion, by the list they are about.
+
+mod health;
+mod task_set;
