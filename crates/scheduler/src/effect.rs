@@ -43,7 +43,7 @@ pub enum Effect {
     /// The answer to an attempt that wants to commit.
     AnswerCommit { set: StageAttemptId, partition: PartitionId, number: AttemptNumber, decision: CommitDecision },
     /// The answer to a barrier task that waits.
-    AnswerBarrier(SyncReply),
+    AnswerBarrier { set: StageAttemptId, attempt: AttemptId, reply: SyncReply },
     /// The answer to a heartbeat.
     AnswerHeartbeat { executor: ExecutorId, reply: HeartbeatReply },
     /// The id of the profile that was just registered, or why it was not.
@@ -171,9 +171,6 @@ pub enum JobRejection {
     /// The shuffle is not one of the RDD's dependencies.
     #[error("{rdd} has no dependency on {shuffle}")]
     UnknownShuffle { rdd: RddId, shuffle: ShuffleId },
-    /// The RDD depends on itself.
-    #[error("the lineage has a cycle through {rdd}")]
-    Cycle { rdd: RddId },
     /// The partition does not exist.
     #[error("{partition} does not exist: {rdd} has {partitions} partitions")]
     NoSuchPartition { rdd: RddId, partition: PartitionId, partitions: u32 },

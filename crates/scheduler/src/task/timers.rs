@@ -25,7 +25,7 @@ impl TaskScheduler {
             self.timers.starvation = Some(now + cx.config.executors.starvation_interval);
         }
         // An exclusion that ends is applied by the round itself.
-        self.revive |= self.health.as_ref().and_then(HealthTracker::next_expiry).is_some_and(|at| at < now);
+        self.revive |= self.health.as_ref().and_then(HealthTracker::next_expiry).is_some_and(|at| at <= now);
         self.abort_unschedulable(cx);
     }
 
@@ -52,8 +52,7 @@ impl TaskScheduler {
     /// When to wake the task scheduler.
     pub(crate) fn next_deadline(&self) -> Option<Timestamp> {
         let unschedulable = self.unschedulable.values().map(|waiting| waiting.abort_at).min();
-        // Exclusions end strictly after their time.
-        let expiry = self.health.as_ref().and_then(HealthTracker::next_expiry).map(|at| Timestamp(at.0 + 1));
+        let expiry = self.health.as_ref().and_then(HealthTracker::next_expiry);
         let timers = &self.timers;
         [timers.revive, timers.locality, timers.speculation, timers.starvation, unschedulable, expiry]
             .into_iter()

@@ -1,0 +1,199 @@
+//! The registered RDDs and the walks over them.
+//!
+//! Every walk uses a work list and a set of visited RDDs, so a lineage thousands deep or with exponentially many
+//! paths costs what it has nodes.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use indexmap::{IndexMap, IndexSet};
+use rustc_hash::FxBuildHasher;
+
+use firesteel_types::{
+    Dependency, Determinism, NarrowMap, PreferredLocations, ProfileId, RddId, RddNode, ShuffleDependency, ShuffleId,
+};
+
+use crate::effect::Ignored;
+
+/// Every RDD that the application can still reach.
+#[derive(Debug, Default)]
+pub(crate) struct Lineage {
+    rdds: IndexMap<RddId, RddNode, FxBuildHasher>,
+}
+
+/// What one stage consists of: RDDs joined by narrow dependencies, and the shuffles they read.
+#[derive(Debug, Default)]
+pub(crate) struct StageShape {
+    pub(crate) rdds: Vec<RddId>,
+    /// Direct shuffle parents, each once, in the order in which they are met.
+    pub(crate) shuffles: Vec<ShuffleDependency>,
+    pub(crate) profiles: BTreeSet<ProfileId>,
+    pub(crate) barrier: bool,
+}
+
+impl Lineage {
+    pub(crate) fn get(&self, rdd: RddId) -> Option<&RddNode> {
+        self.rdds.get(&rdd)
+    }
+
+    /// Takes in new RDDs and changes of known ones: all of them, or none when one is malformed.
+    pub(crate) fn register(&mut self, nodes: Vec<RddNode>) -> Result<(), Ignored> {
+        let batch: BTreeMap<RddId, &RddNode> = nodes.iter().map(|node| (node.id, node)).collect();
+        for node in &nodes {
+            self.check_node(node, &batch).map_err(|why| Ignored::BadRdd { rdd: node.id, why })?;
+        }
+        self.check_cycles(&batch)?;
+        for node in nodes {
+            self.rdds.insert(node.id, node);
+        }
+        Ok(())
+    }
+
+    pub(crate) fn remove(&mut self, rdd: RddId) {
+        self.rdds.swap_remove(&rdd);
+    }
+
+    fn check_node(&self, node: &RddNode, batch: &BTreeMap<RddId, &RddNode>) -> Result<(), String> {
+        let parent = |id: RddId| batch.get(&id).copied().or_else(|| self.get(id));
+        if let PreferredLocations::PerPartition(places) = &node.preferred
+            && places.len() != node.partitions as usize
+        {
+            return Err(format!("it has {} partitions and preferred places for {}", node.partitions, places.len()));
+        }
+        if let Some(known) = self.get(node.id)
+            && known.partitions != node.partitions
+        {
+            return Err(format!("it had {} partitions before and has {} now", known.partitions, node.partitions));
+        }
+        for dependency in &node.dependencies {
+            let Some(parent) = parent(dependency.parent()) else {
+                return Err(format!("its parent {} is not registered", dependency.parent()));
+            };
+            if let Dependency::Narrow { map: NarrowMap::OneToOne, .. } = dependency
+                && node.partitions > parent.partitions
+            {
+                return Err(format!("{} has only {} partitions", parent.id, parent.partitions));
+            }
+        }
+        Ok(())
+    }
+
+    /// Known RDDs cannot depend on new ones, so a cycle stays within the batch unless the batch gives a known RDD a
+    /// parent that it did not have.
+    fn check_cycles(&self, batch: &BTreeMap<RddId, &RddNode>) -> Result<(), Ignored> {
+        let has_parent = |node: &RddNode, parent: RddId| node.dependencies.iter().any(|dep| dep.parent() == parent);
+        let is_rewired = |node: &&RddNode| {
+            self.get(node.id).is_some_and(|known| node.dependencies.iter().any(|dep| !has_parent(known, dep.parent())))
+        };
+        let follow_known = batch.values().any(is_rewired);
+        let mut finished = BTreeSet::new();
+        for start in batch.keys() {
+            let mut on_path = BTreeSet::new();
+            let mut work = vec![(*start, 0)];
+            while let Some((rdd, next)) = work.pop() {
+                if next == 0 && (finished.contains(&rdd) || !on_path.insert(rdd)) {
+                    continue;
+                }
+                let node = batch.get(&rdd).copied().or_else(|| self.get(rdd).filter(|_| follow_known));
+                let Some(dependency) = node.and_then(|node| node.dependencies.get(next)) else {
+                    on_path.remove(&rdd);
+                    finished.insert(rdd);
+                    continue;
+                };
+                work.push((rdd, next + 1));
+                let parent = dependency.parent();
+                if on_path.contains(&parent) {
+                    return Err(Ignored::BadRdd { rdd: parent, why: "it depends on itself".to_owned() });
+                }
+                work.push((parent, 0));
+            }
+        }
+        Ok(())
+    }
+
+    /// The stage that ends with `rdd`: along narrow dependencies, up to the first shuffle on each path.
+    pub(crate) fn stage_of(&self, rdd: RddId) -> Result<StageShape, RddId> {
+        let mut shape = StageShape::default();
+        let mut visited: IndexSet<RddId, FxBuildHasher> = IndexSet::default();
+        visited.insert(rdd);
+        let mut next = 0;
+        while let Some(id) = visited.get_index(next).copied() {
+            next += 1;
+            let node = self.get(id).ok_or(id)?;
+            shape.barrier |= node.barrier;
+            shape.profiles.extend(node.profile);
+            for dependency in &node.dependencies {
+                match dependency {
+                    Dependency::Narrow { parent, .. } => {
+                        visited.insert(*parent);
+                    }
+                    Dependency::Shuffle(shuffle) => {
+                        if shape.shuffles.iter().all(|seen| seen.shuffle != shuffle.shuffle) {
+                            shape.shuffles.push(shuffle.clone());
+                        }
+                    }
+                }
+            }
+        }
+        shape.rdds = visited.into_iter().collect();
+        Ok(shape)
+    }
+
+    /// Whether the RDD is computed in a barrier stage: it or an RDD before it in its stage opens one.
+    pub(crate) fn is_barrier(&self, rdd: RddId) -> bool {
+        self.stage_of(rdd).is_ok_and(|shape| shape.barrier)
+    }
+
+    /// The dependency of `rdd` on `shuffle`.
+    pub(crate) fn shuffle_of(&self, rdd: RddId, shuffle: ShuffleId) -> Option<&ShuffleDependency> {
+        self.get(rdd)?.dependencies.iter().find_map(|dependency| match dependency {
+            Dependency::Shuffle(found) if found.shuffle == shuffle => Some(found),
+            Dependency::Shuffle(_) | Dependency::Narrow { .. } => None,
+        })
+    }
+
+    /// What a second run of the RDD may give.
+    pub(crate) fn determinism(&self, rdd: RddId) -> Determinism {
+        let mut known: BTreeMap<RddId, Determinism> = BTreeMap::new();
+        let mut work = vec![rdd];
+        while let Some(id) = work.last().copied() {
+            let Some(node) = self.get(id).filter(|_| !known.contains_key(&id)) else {
+                known.entry(id).or_insert(Determinism::Determinate);
+                work.pop();
+                continue;
+            };
+            let missing = node.dependencies.iter().map(Dependency::parent).find(|parent| !known.contains_key(parent));
+            match missing {
+                Some(parent) if !node.checkpointed => work.push(parent),
+                Some(_) | None => {
+                    known.insert(id, determinism_of(node, &known));
+                    work.pop();
+                }
+            }
+        }
+        known[&rdd]
+    }
+}
+
+/// What a second run of one RDD may give, when its inputs' answers are known.
+fn determinism_of(node: &RddNode, inputs: &BTreeMap<RddId, Determinism>) -> Determinism {
+    if node.checkpointed {
+        return Determinism::Determinate;
+    }
+    if let Some(own) = node.determinism {
+        return own;
+    }
+    let of_dependency = |dependency: &Dependency| {
+        let parent = inputs[&dependency.parent()];
+        match dependency {
+            Dependency::Shuffle(_) if parent == Determinism::Indeterminate => Determinism::Indeterminate,
+            Dependency::Shuffle(shuffle) if shuffle.ordered => Determinism::Determinate,
+            Dependency::Shuffle(_) => Determinism::Unordered,
+            Dependency::Narrow { .. } => parent,
+        }
+    };
+    let inputs = node.dependencies.iter().map(of_dependency).max().unwrap_or(Determinism::Determinate);
+    match inputs {
+        Determinism::Unordered if node.order_sensitive => Determinism::Indeterminate,
+        Determinism::Determinate | Determinism::Unordered | Determinism::Indeterminate => inputs,
+    }
+}
