@@ -174,6 +174,19 @@ fn relocation_does_not_touch_an_output_that_was_made_again() {
     assert_eq!(tracker.relocate(OTHER, AttemptId(0), EXEC_B, "host-2".into()), Relocated::Untracked);
 }
 
+#[test]
+fn an_attempt_named_for_two_maps_belongs_to_the_later() {
+    let mut tracker = tracker_with(&[EXEC_A, EXEC_A]);
+    tracker.register_output(SHUFFLE, PartitionId(1), status(EXEC_A, 0, &[100])).unwrap();
+
+    let moved = tracker.relocate(SHUFFLE, AttemptId(0), EXEC_B, "host-2".into());
+    tracker.register_output(SHUFFLE, PartitionId(1), status(EXEC_A, 1, &[100])).unwrap();
+    let nobody = tracker.relocate(SHUFFLE, AttemptId(0), EXEC_C, "host-3".into());
+
+    assert_eq!((moved, nobody), (Relocated::Moved { map: PartitionId(1) }, Relocated::Untracked));
+    assert_eq!(tracker.outputs_on(EXEC_A), 2);
+}
+
 /// Behaviours: DAG-052.
 #[test]
 fn a_rerun_with_another_checksum_is_reported_even_after_the_first_output_was_lost() {
