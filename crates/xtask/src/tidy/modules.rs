@@ -18,18 +18,18 @@ pub(crate) fn check_opening(file: &SourceFile) -> Option<Problem> {
     })
 }
 
-/// Reports what a `mod.rs` holds beyond docs, `mod` lines and re-exports.
-pub(crate) fn check_contents(file: &SourceFile, syntax: &syn::File) -> Vec<Problem> {
+/// Whether a `mod.rs` holds more than docs, `mod` lines and re-exports; names the first such item.
+pub(crate) fn check_contents(file: &SourceFile, syntax: &syn::File) -> Option<Problem> {
     if file.name() != "mod.rs" {
-        return Vec::new();
+        return None;
     }
-    let logic = syntax.items.iter().filter(|item| !belongs_in_mod_rs(item));
-    let report = |item: &Item| {
-        let message =
-            "logic in a mod.rs, which holds only docs, `mod` lines and re-exports: give it a file of its own";
-        Problem::at(&file.path, item.span().start().line, message)
-    };
-    logic.map(report).collect()
+    let mut logic = syntax.items.iter().filter(|item| !belongs_in_mod_rs(item));
+    let first = logic.next()?;
+    let message = format!(
+        "{} items of logic in a mod.rs, which holds only docs, `mod` lines and re-exports: move them to a file of their own",
+        1 + logic.count()
+    );
+    Some(Problem::at(&file.path, first.span().start().line, message))
 }
 
 fn belongs_in_mod_rs(item: &Item) -> bool {
@@ -48,9 +48,9 @@ mod tests {
         SourceFile { path: path.to_owned(), text: text.to_owned() }
     }
 
-    fn contents(path: &str, text: &str) -> Vec<String> {
+    fn contents(path: &str, text: &str) -> Option<String> {
         let syntax = syn::parse_file(text).expect("valid Rust");
-        check_contents(&file(path, text), &syntax).iter().map(Problem::to_string).collect()
+        check_contents(&file(path, text), &syntax).map(|problem| problem.to_string())
     }
 
     #[test]
@@ -65,7 +65,7 @@ mod tests {
         let text = "//! Pool.\n#![allow(unused)]\nmod tree;\npub mod share;\npub use tree::Tree;\n\
                     #[cfg(test)]\nmod tests { fn a() {} }";
 
-        assert_eq!(contents("pool/mod.rs", text), Vec::<String>::new());
+        assert_eq!(contents("pool/mod.rs", text), None);
     }
 
     #[test]
@@ -74,9 +74,9 @@ mod tests {
 
         let found = contents("pool/mod.rs", text);
 
-        let message =
-            "logic in a mod.rs, which holds only docs, `mod` lines and re-exports: give it a file of its own";
-        assert_eq!(found, [3, 4].map(|line| format!("pool/mod.rs:{line}: {message}")));
-        assert_eq!(contents("pool/tree.rs", text), Vec::<String>::new());
+        let message = "2 items of logic in a mod.rs, which holds only docs, `mod` lines and re-exports: \
+                       move them to a file of their own";
+        assert_eq!(found, Some(format!("pool/mod.rs:3: {message}")));
+        assert_eq!(contents("pool/tree.rs", text), None);
     }
 }

@@ -2,7 +2,8 @@
 //!
 //! Clippy knows some of this by resolved path; this rule reads the tokens of every file, tests included, so that
 //! a type cannot slip in by an alias or a macro. Modules named `proptest` or `proptests` are free to build naive
-//! models. A float that decides nothing may stay on a line that gives its reason.
+//! models, and any test module that uses proptest may write floats, which are its weights. Elsewhere a float that
+//! decides nothing may stay on a line that gives its reason.
 
 use super::problem::Problem;
 use super::source::SourceFile;
@@ -41,41 +42,49 @@ pub(crate) fn check(file: &SourceFile) -> Vec<Problem> {
     let lines: Vec<&str> = file.text.lines().collect();
     let mut problems = Vec::new();
     let mut at = 0;
+    let mut floats_free_before = if file.is_test() && uses_proptest(&tokens) { tokens.len() } else { 0 };
     while at < tokens.len() {
-        if opens_proptest_module(&tokens, at) {
-            at = tokens::closing(&tokens, at + 2);
-        } else {
-            problems.extend(problem_at(&tokens, at, file, &lines));
+        if let Some((name, close)) = opened_module(&tokens, at) {
+            if is_proptest_module(name) {
+                at = close + 1;
+                continue;
+            }
+            if uses_proptest(&tokens[at..close]) {
+                floats_free_before = floats_free_before.max(close);
+            }
+        }
+        problems.extend(forbidden_at(&tokens, at, &file.path));
+        let token = &tokens[at];
+        if at >= floats_free_before && is_float(token) && !has_reason(lines[token.line - 1]) {
+            let remedy = format!("decide with integers, or end the line with `{FLOAT_MARK} <reason>`");
+            problems.push(report(&file.path, token.line, &token.text, &remedy));
         }
         at += 1;
     }
     problems
 }
 
-fn problem_at(tokens: &[Token], at: usize, file: &SourceFile, lines: &[&str]) -> Vec<Problem> {
-    let token = &tokens[at];
-    let report = |line, what: &str, remedy: &str| {
-        Problem::at(&file.path, line, format!("`{what}` in the scheduler: {remedy}"))
-    };
+fn report(path: &str, line: usize, what: &str, remedy: &str) -> Problem {
+    Problem::at(path, line, format!("`{what}` in the scheduler: {remedy}"))
+}
+
+fn forbidden_at(tokens: &[Token], at: usize, path: &str) -> Vec<Problem> {
     if let Some((pattern, remedy)) =
         FORBIDDEN.iter().find(|(pattern, _)| tokens::matches_at(tokens, at, pattern))
     {
-        return vec![report(token.line, &pattern.concat(), remedy)];
+        return vec![report(path, tokens[at].line, &pattern.concat(), remedy)];
     }
-    if tokens::matches_at(tokens, at, &["std", ":", ":"]) {
-        let remedy = "it reaches out of the process; return an effect instead";
-        let modules = std_modules(tokens, at + 3);
-        let forbidden = modules.iter().filter(|module| FORBIDDEN_STD.contains(&module.text.as_str()));
-        return forbidden
-            .map(|module| report(module.line, &format!("std::{}", module.text), remedy))
-            .collect();
+    if !tokens::matches_at(tokens, at, &["std", ":", ":"]) {
+        return Vec::new();
     }
-    let is_float = token.is_float || token.text == "f32" || token.text == "f64";
-    if is_float && !has_reason(lines.get(token.line - 1).copied().unwrap_or_default()) {
-        let remedy = format!("decide with integers, or end the line with `{FLOAT_MARK} <reason>`");
-        return vec![report(token.line, &token.text, &remedy)];
-    }
-    Vec::new()
+    let remedy = "it reaches out of the process; return an effect instead";
+    let modules = std_modules(tokens, at + 3).into_iter();
+    let forbidden = modules.filter(|module| FORBIDDEN_STD.contains(&module.text.as_str()));
+    forbidden.map(|module| report(path, module.line, &format!("std::{}", module.text), remedy)).collect()
+}
+
+fn is_float(token: &Token) -> bool {
+    token.is_float || token.text == "f32" || token.text == "f64"
 }
 
 /// What a path that begins with `std::` names next: one module, or several in braces.
@@ -101,10 +110,14 @@ fn has_reason(line: &str) -> bool {
     line.split_once(FLOAT_MARK).is_some_and(|(_, reason)| !reason.trim().is_empty())
 }
 
-fn opens_proptest_module(tokens: &[Token], at: usize) -> bool {
-    tokens[at].text == "mod"
-        && tokens.get(at + 1).is_some_and(|name| is_proptest_module(&name.text))
-        && tokens::matches_at(tokens, at + 2, &["{"])
+/// The name of the inline module that opens at `at`, and where it closes.
+fn opened_module(tokens: &[Token], at: usize) -> Option<(&str, usize)> {
+    let opens = tokens[at].text == "mod" && tokens::matches_at(tokens, at + 2, &["{"]);
+    opens.then(|| (tokens[at + 1].text.as_str(), tokens::closing(tokens, at + 2)))
+}
+
+fn uses_proptest(tokens: &[Token]) -> bool {
+    tokens.iter().any(|token| token.text == "proptest")
 }
 
 fn is_proptest_module(name: &str) -> bool {
@@ -187,6 +200,18 @@ mod tests {
             ["thread::"]
         );
         assert_eq!(problems("pool/proptests.rs", code), Vec::<String>::new());
+    }
+
+    #[test]
+    fn weights_of_proptest_may_be_floats() {
+        let module = "mod tests { use proptest::prop; fn a() -> HashMap { weighted(0.7) } }";
+
+        assert_eq!(words_found(module), ["HashMap"]);
+        assert_eq!(words_found(&format!("const A: u8 = 0.5; {module}")), ["0.5", "HashMap"]);
+        assert_eq!(
+            problems("pool/tests/model.rs", "use proptest::prop; const A: u8 = 0.7;"),
+            Vec::<String>::new()
+        );
     }
 
     #[test]

@@ -79,16 +79,8 @@ mod tests {
 
         let found = shown("crates/scheduler/src/pool/mod.rs", &text);
 
-        let words = [
-            "stands in the text",
-            "at most 700",
-            "open with",
-            "HashMap",
-            "dbg",
-            "at most 70:",
-            "logic",
-            "logic",
-        ];
+        let words =
+            ["stands in the text", "at most 700", "open with", "HashMap", "dbg", "at most 70:", "logic"];
         assert_eq!(found.len(), words.len(), "{found:#?}");
         for (problem, word) in found.iter().zip(words) {
             assert!(problem.contains(word), "{problem} should speak of {word}");
