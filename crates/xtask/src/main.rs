@@ -1,0 +1,102 @@
+//! Project chores behind `cargo xtask <command>`.
+//!
+//! One command per file: [`tidy`] holds the house rules, [`suite`] runs every test, [`ci`] chains what has to
+//! pass before a change goes in. Knows no crate of the project: it reads their text and calls cargo.
+//!
+//! Exit codes: 0 all is well, 1 something failed, 2 the command line was not understood.
+#![expect(clippy::print_stdout, clippy::print_stderr, reason = "a command line tool speaks to its terminal")]
+
+mod ci;
+mod needs;
+mod process;
+mod suite;
+mod tidy;
+
+use std::env;
+use std::process::ExitCode;
+
+const HELP: &str = "\
+Project chores.
+
+Usage: cargo xtask <command>
+
+Commands:
+  tidy  check the house rules: who may know whom, sizes, purity of the scheduler,
+        module docs, words, and that every behaviour has a test or a deviation
+  test  say what the tests need, install what can be installed, run every test
+  ci    format, clippy, tidy, test, docs; stops at the first failure
+  help  print this text";
+
+#[derive(Debug, PartialEq, Eq)]
+enum Command {
+    Tidy,
+    Test,
+    Ci,
+    Help,
+}
+
+/// Reads the command line; anything but exactly one known word is an error that says what was wrong.
+fn parse(args: &[String]) -> Result<Command, String> {
+    match args {
+        [] => Err("no command given".to_owned()),
+        [word] => match word.as_str() {
+            "tidy" => Ok(Command::Tidy),
+            "test" => Ok(Command::Test),
+            "ci" => Ok(Command::Ci),
+            "help" | "--help" | "-h" => Ok(Command::Help),
+            unknown => Err(format!("unknown command `{unknown}`")),
+        },
+        [word, rest @ ..] => Err(format!("`{word}` takes no arguments, but got `{}`", rest.join(" "))),
+    }
+}
+
+fn main() -> ExitCode {
+    let args: Vec<String> = env::args().skip(1).collect();
+    let outcome = match parse(&args) {
+        Ok(Command::Tidy) => tidy::run(),
+        Ok(Command::Test) => suite::run(),
+        Ok(Command::Ci) => ci::run(),
+        Ok(Command::Help) => {
+            println!("{HELP}");
+            Ok(())
+        }
+        Err(reason) => {
+            eprintln!("error: {reason}\n\n{HELP}");
+            return ExitCode::from(2);
+        }
+    };
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(line: &str) -> Vec<String> {
+        line.split_whitespace().map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn each_command_is_one_word() {
+        let commands = ["tidy", "test", "ci", "help"].map(|word| parse(&words(word)));
+
+        assert_eq!(commands, [Command::Tidy, Command::Test, Command::Ci, Command::Help].map(Ok));
+    }
+
+    #[test]
+    fn anything_else_is_refused_with_a_reason() {
+        let reasons = ["", "tidi", "ci --fast"].map(|line| parse(&words(line)));
+
+        assert_eq!(
+            reasons,
+            ["no command given", "unknown command `tidi`", "`ci` takes no arguments, but got `--fast`"]
+                .map(|reason| Err(reason.to_owned()))
+        );
+    }
+}
