@@ -53,6 +53,11 @@ impl MapOutputTracker {
         self.shuffles.contains_key(&shuffle)
     }
 
+    /// How many map and reduce partitions `shuffle` has, if it is registered.
+    pub fn shape(&self, shuffle: ShuffleId) -> Option<(u32, u32)> {
+        self.shuffles.get(&shuffle).map(|outputs| (outputs.maps(), outputs.reducers))
+    }
+
     /// Forgets `shuffle` and its outputs, and says whether it was registered.
     pub fn unregister_shuffle(&mut self, shuffle: ShuffleId) -> bool {
         let Some(mut outputs) = self.shuffles.remove(&shuffle) else { return false };
