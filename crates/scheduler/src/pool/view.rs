@@ -1,0 +1,122 @@
+//! What others may know of the tree: counts, pools, who goes before whom, and whether it is consistent.
+
+use super::mode::SchedulingMode;
+use super::order::OrderKey;
+use super::tree::{Child, PoolId, PoolTree, SetKey};
+
+/// A pool as the UI and `explain` show it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PoolView<'t> {
+    /// Its name; the root's is empty.
+    pub name: &'t str,
+    /// How it orders its children.
+    pub mode: SchedulingMode,
+    /// Its weight against its siblings.
+    pub weight: u32,
+    /// Its minimum share.
+    pub min_share: u32,
+    /// Tasks running in all sets below it.
+    pub running: u32,
+    /// Task sets below it that have pending tasks.
+    pub schedulable_sets: u32,
+    /// The pool it is in; `None` for the root.
+    pub parent: Option<&'t str>,
+}
+
+impl PoolTree {
+    /// Every pool: the root, then the others in the order of their creation.
+    pub fn pools(&self) -> impl Iterator<Item = PoolView<'_>> {
+        self.pools.iter().map(|pool| PoolView {
+            name: &pool.name,
+            mode: pool.mode,
+            weight: pool.weight,
+            min_share: pool.min_share,
+            running: pool.running,
+            schedulable_sets: pool.schedulable_sets,
+            parent: pool.parent.map(|parent| &*self.pool(parent).name),
+        })
+    }
+
+    /// The name of the pool that holds a task set; empty for the root.
+    pub fn pool_of(&self, key: SetKey) -> &str {
+        &self.pool(self.set(key).pool).name
+    }
+
+    /// How many tasks of a set run.
+    pub fn running(&self, key: SetKey) -> u32 {
+        self.set(key).running
+    }
+
+    /// Whether `a` would be offered resources before `b` in a round that began now, had both pending tasks.
+    pub fn is_before(&self, a: SetKey, b: SetKey) -> bool {
+        let (mut child_a, mut child_b) = (Child::Set(a), Child::Set(b));
+        let (mut pool_a, mut pool_b) = (self.set(a).pool, self.set(b).pool);
+        while pool_a != pool_b {
+            let (depth_a, depth_b) = (self.pool(pool_a).depth, self.pool(pool_b).depth);
+            if depth_a >= depth_b {
+                (child_a, pool_a) = self.raise(pool_a);
+            }
+            if depth_b >= depth_a {
+                (child_b, pool_b) = self.raise(pool_b);
+            }
+        }
+        self.present_key(child_a) < self.present_key(child_b)
+    }
+
+    fn raise(&self, pool: PoolId) -> (Child, PoolId) {
+        (Child::Pool(pool), self.pool(pool).parent.expect("two different pools are not both the root"))
+    }
+
+    fn present_key(&self, child: Child) -> OrderKey {
+        match child {
+            Child::Pool(id) => self.pool_key(id),
+            Child::Set(key) => self.set_key(key),
+        }
+    }
+
+    /// Whether no task set is left, nothing runs, and no round is open.
+    pub fn is_quiescent(&self) -> bool {
+        !self.round.is_open()
+            && self.sets.iter().all(Option::is_none)
+            && self.pools.iter().all(|pool| pool.running == 0 && pool.schedulable_sets == 0)
+    }
+
+    /// Panics unless every pool's counts are the sums of its children's and, outside a round, its queue
+    /// holds exactly its schedulable children at their present places.
+    ///
+    /// It looks at everything, so the tree does not call it by itself: its owner does, after each event in
+    /// debug builds.
+    pub fn check_invariants(&self) {
+        let mut running = vec![0; self.pools.len()];
+        let mut schedulable = vec![0; self.pools.len()];
+        let mut queued = vec![Vec::new(); self.pools.len()];
+        for (index, set) in self.sets.iter().enumerate() {
+            let Some(set) = set else { continue };
+            let parent = set.pool.index();
+            running[parent] += set.running;
+            schedulable[parent] += u32::from(set.schedulable);
+            if set.schedulable {
+                let key = SetKey(index as u32);
+                queued[parent].push((self.set_key(key), Child::Set(key)));
+            }
+        }
+        // A pool is created after the one it is in, so backwards every sum is complete before it is passed on.
+        for (index, pool) in self.pools.iter().enumerate().rev() {
+            assert_eq!(pool.running, running[index], "running tasks of pool `{}`", pool.name);
+            assert_eq!(pool.schedulable_sets, schedulable[index], "schedulable sets of pool `{}`", pool.name);
+            let Some(parent) = pool.parent else { continue };
+            running[parent.index()] += running[index];
+            schedulable[parent.index()] += schedulable[index];
+            if pool.schedulable_sets > 0 {
+                let id = PoolId::new(index);
+                queued[parent.index()].push((self.pool_key(id), Child::Pool(id)));
+            }
+        }
+        if self.round.is_open() {
+            return;
+        }
+        for (pool, expected) in self.pools.iter().zip(queued) {
+            pool.queue.check(expected, &pool.name);
+        }
+    }
+}
