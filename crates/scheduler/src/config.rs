@@ -128,7 +128,12 @@ pub struct TaskConfig {
 
 impl Default for TaskConfig {
     fn default() -> Self {
-        Self { failures_max: 4, result_bytes_max: 1 << 30, warn_bytes: 1000 << 10, message_bytes_max: 128 << 20 }
+        Self {
+            failures_max: 4,
+            result_bytes_max: 1 << 30,
+            warn_bytes: 1000 << 10,
+            message_bytes_max: 128 << 20,
+        }
     }
 }
 

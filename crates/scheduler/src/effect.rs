@@ -5,8 +5,9 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use firesteel_types::{
-    AttemptId, AttemptNumber, Cpus, ExecutorId, Host, JobId, ListenerEvent, Locality, PartitionId, ProfileError,
-    ProfileId, Properties, RddId, ResourceAssignment, ShuffleId, StageAttemptId, StageId, TaskFailure, TaskIndex,
+    AttemptId, AttemptNumber, Cpus, ExecutorId, Host, JobId, ListenerEvent, Locality, PartitionId,
+    ProfileError, ProfileId, Properties, RddId, ResourceAssignment, ShuffleId, StageAttemptId, StageId,
+    TaskFailure, TaskIndex,
 };
 
 use crate::{barrier_sync::SyncReply, commit::CommitDecision, heartbeat::HeartbeatReply};
@@ -41,7 +42,12 @@ pub enum Effect {
     /// Merge the accumulator updates that came with this attempt's report.
     MergeAccumulators { attempt: AttemptId, which: AccumulatorScope },
     /// The answer to an attempt that wants to commit.
-    AnswerCommit { set: StageAttemptId, partition: PartitionId, number: AttemptNumber, decision: CommitDecision },
+    AnswerCommit {
+        set: StageAttemptId,
+        partition: PartitionId,
+        number: AttemptNumber,
+        decision: CommitDecision,
+    },
     /// The answer to a barrier task that waits.
     AnswerBarrier { set: StageAttemptId, attempt: AttemptId, reply: SyncReply },
     /// The answer to a heartbeat.

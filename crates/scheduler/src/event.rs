@@ -3,8 +3,9 @@
 use serde::{Deserialize, Serialize};
 
 use firesteel_types::{
-    AttemptId, AttemptNumber, Cpus, ExecutorId, ExecutorLossReason, Host, JobId, PartitionId, ProfileId, Properties,
-    RddId, RddNode, ResourceName, ResourceProfile, ShuffleId, StageAttemptId, StageId, TaskFailure, TaskMetrics,
+    AttemptId, AttemptNumber, Cpus, ExecutorId, ExecutorLossReason, Host, JobId, PartitionId, ProfileId,
+    Properties, RddId, RddNode, ResourceName, ResourceProfile, ShuffleId, StageAttemptId, StageId,
+    TaskFailure, TaskMetrics,
 };
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -25,16 +26,8 @@ pub enum Event {
     JobSubmitted(JobSpec),
     /// Only the map side of a shuffle is wanted, with its size statistics.
     MapStageSubmitted { job: JobId, rdd: RddId, shuffle: ShuffleId, properties: Properties },
-    /// Someone wants a job to end.
-    JobCancelRequested { job: JobId, reason: Option<String> },
-    /// Someone wants the jobs of a group to end, and those to come too if `future`.
-    GroupCancelRequested { group: String, reason: Option<String>, future: bool },
-    /// Someone wants the jobs with a tag to end.
-    TagCancelRequested { tag: String, reason: Option<String> },
-    /// Someone wants every job to end.
-    AllCancelRequested { reason: Option<String> },
-    /// Someone wants the jobs that use a stage to end.
-    StageCancelRequested { stage: StageId, reason: Option<String> },
+    /// Someone wants jobs to end.
+    CancelRequested { what: Cancel, reason: Option<String> },
     /// Someone wants one attempt to end; the task is tried again.
     TaskKillRequested { attempt: AttemptId, interrupt: bool, reason: String },
     /// The code that takes a job's results failed.
@@ -73,16 +66,8 @@ pub enum Event {
     ExecutorLost { executor: ExecutorId, reason: ExecutorLossReason },
     /// A worker is gone, with every shuffle file on its host.
     WorkerRemoved { host: Host, message: String },
-    /// Executors should drain and leave. `worker_host` when their whole host leaves.
-    DecommissionRequested { executors: Vec<ExecutorId>, worker_host: Option<Host>, adjust_target: bool, by_executor: bool },
-    /// Someone wants executors gone.
-    ExecutorKillRequested { executors: Vec<ExecutorId>, adjust_target: bool, count_failures: bool, force: bool },
-    /// Someone wants executors gone and others in their place.
-    ExecutorReplaceRequested { executors: Vec<ExecutorId> },
-    /// Someone wants more executors of the default profile.
-    MoreExecutorsRequested { additional: i32 },
-    /// Someone wants this many executors of each profile in all.
-    TotalExecutorsRequested { totals: BTreeMap<ProfileId, i32> },
+    /// Someone wants more executors, or fewer.
+    ScalingRequested(Scaling),
     /// Cached blocks appeared at or went from an executor.
     BlocksUpdated { executor: ExecutorId, blocks: Vec<BlockUpdate> },
     /// A shuffle block moved (decommission).
@@ -98,6 +83,59 @@ pub enum Event {
 
     /// Something waits for offers, or the clock reached the deadline.
     Tick,
+}
+
+/// Which jobs are to end.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Cancel {
+    /// This one.
+    Job(JobId),
+    /// Those of a group.
+    Group {
+        /// The group.
+        group: String,
+        /// Whether jobs that the group submits later are to end too.
+        future: bool,
+    },
+    /// Those with a tag.
+    Tag(String),
+    /// Those that use a stage.
+    Stage(StageId),
+    /// Every one.
+    All,
+}
+
+/// A wish about the executors of the application.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Scaling {
+    /// More executors of the default profile.
+    Add(i32),
+    /// This many executors of each profile in all.
+    Total(BTreeMap<ProfileId, i32>),
+    /// These executors should go.
+    Kill {
+        /// Which.
+        executors: Vec<ExecutorId>,
+        /// Whether fewer are wanted from now on; else others come in their place.
+        adjust_target: bool,
+        /// Whether their end counts against the tasks they run.
+        count_failures: bool,
+        /// Whether they go even if they run tasks.
+        force: bool,
+    },
+    /// These executors should go and others come in their place.
+    Replace(Vec<ExecutorId>),
+    /// These executors should drain and leave.
+    Decommission {
+        /// Which.
+        executors: Vec<ExecutorId>,
+        /// Their host, when all of it leaves.
+        worker_host: Option<Host>,
+        /// Whether fewer are wanted from now on.
+        adjust_target: bool,
+        /// Whether the executor itself said so, and need not be told.
+        by_executor: bool,
+    },
 }
 
 /// What a job computes.

@@ -5,6 +5,15 @@
 //! map whose order is random; randomness comes from a seeded generator in the state. The same events at the
 //! same times therefore give the same effects, byte for byte, on every machine.
 
+mod config;
+mod dag;
+mod effect;
+mod event;
+mod executors;
+mod scheduler;
+mod shared;
+mod task;
+
 pub mod barrier_sync;
 pub mod commit;
 pub mod exclusion;
@@ -14,3 +23,17 @@ pub mod master;
 pub mod pool;
 pub mod resources;
 pub mod worker;
+
+pub use config::{
+    BarrierConfig, ConfigError, EfficiencyConfig, ExecutorConfig, LocalityConfig, PoolConfig,
+    SchedulerConfig, SpeculationConfig, StageConfig, TaskConfig,
+};
+pub use effect::{
+    AccumulatorScope, Effect, Ignored, JobError, JobRejection, Refusal, StageLaunch, StageTaskKind,
+    TaskDescription, Warning,
+};
+pub use event::{
+    BlockUpdate, Cancel, Event, ExecutorSpec, FetchedResult, JobSpec, MapOutput, NotSent, Partitions,
+    ResultPlace, Scaling, TaskOutcome, TaskStatus,
+};
+pub use scheduler::{ExecutorStatus, JobStatus, Readiness, Scheduler, StageStatus};

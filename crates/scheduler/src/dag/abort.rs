@@ -4,16 +4,25 @@ use std::collections::BTreeSet;
 
 use firesteel_types::{Dependency, JobId, JobOutcome, ListenerEvent, StageId, TaskFailure};
 
-use super::scheduler::{DagScheduler, WillRetry};
+use super::{
+    job::ActiveJob,
+    scheduler::{DagScheduler, WillRetry},
+};
 use crate::{
-    effect::{Effect, Ignored, JobError},
+    effect::{Effect, JobError},
     shared::Shared,
     task::TaskOrder,
 };
 
 impl DagScheduler {
     /// A stage cannot be completed: every job that needs it fails.
-    pub(super) fn abort_stage(&mut self, cx: &mut Shared, id: StageId, reason: &str, cause: Option<TaskFailure>) {
+    pub(super) fn abort_stage(
+        &mut self,
+        cx: &mut Shared,
+        id: StageId,
+        reason: &str,
+        cause: Option<TaskFailure>,
+    ) {
         if !self.stages.contains_key(&id) {
             return; // The stage went with its job; there is nobody to tell.
         }
@@ -58,32 +67,29 @@ impl DagScheduler {
     /// A job ends without all of its results. Stages that only it needs end too.
     pub(super) fn fail_job(&mut self, cx: &mut Shared, id: JobId, error: JobError) {
         let text = error.to_string();
-        if !self.cancel_independent_stages(cx, id, &text) {
-            return cx.ignore(Ignored::CannotKill);
-        }
+        self.cancel_independent_stages(cx, id, &text);
         self.remove_job(cx, id);
         cx.out.push(Effect::JobFailed { job: id, error });
         cx.post(ListenerEvent::JobEnd { job: id, time: cx.now, outcome: JobOutcome::Failed(text) });
     }
 
-    /// Ends the running stages that only this job uses. Whether the backend could.
-    pub(super) fn cancel_independent_stages(&mut self, cx: &mut Shared, id: JobId, reason: &str) -> bool {
-        let Some(job) = self.jobs.get(&id) else { return true };
+    /// Ends the running stages that only this job uses.
+    pub(super) fn cancel_independent_stages(&mut self, cx: &mut Shared, id: JobId, reason: &str) {
+        let Some(job) = self.jobs.get(&id) else { return };
         let interrupt = job.properties.interrupts_on_cancel();
-        let is_busy = |stage: &StageId| {
-            let of_job_only = self.stage(*stage).jobs.len() == 1;
-            // A stage that failed may still have tasks running.
-            of_job_only && (self.running.contains(stage) || !self.stage(*stage).failed_attempts.is_empty())
-        };
-        let busy: Vec<_> = job.stages.iter().copied().filter(is_busy).collect();
-        if !busy.is_empty() && !cx.config.can_kill_tasks {
-            return false;
-        }
-        for stage in busy {
+        for stage in self.busy_stages_of(job) {
             cx.to_tasks.push_back(TaskOrder::KillStage { stage, interrupt, reason: reason.to_owned() });
             self.mark_finished(cx, stage, Some(reason), WillRetry::No);
         }
-        true
+    }
+
+    /// The stages with tasks under way that only this job uses. One that failed may still have some.
+    pub(super) fn busy_stages_of(&self, job: &ActiveJob) -> Vec<StageId> {
+        let is_busy = |id: &StageId| {
+            let stage = self.stage(*id);
+            stage.jobs.len() == 1 && (self.running.contains(id) || !stage.failed_attempts.is_empty())
+        };
+        job.stages.iter().copied().filter(is_busy).collect()
     }
 
     /// Forgets a job, and the stages that only it used.

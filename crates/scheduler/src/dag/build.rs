@@ -5,7 +5,8 @@ use std::{collections::BTreeSet, sync::Arc};
 use fixedbitset::FixedBitSet;
 
 use firesteel_types::{
-    Dependency, Determinism, JobId, ProfileId, RddId, ShuffleDependency, ShuffleId, StageAttemptId, StageId, StageInfo,
+    Dependency, Determinism, JobId, ProfileId, RddId, ShuffleDependency, ShuffleId, StageAttemptId, StageId,
+    StageInfo,
 };
 
 use super::{
@@ -61,7 +62,8 @@ impl DagScheduler {
             }
             let shape = self.shape_of(dependency.parent)?;
             if opened.insert(dependency.shuffle) {
-                let missing = shape.shuffles.iter().rev().filter(|up| !self.map_stages.contains_key(&up.shuffle));
+                let missing =
+                    shape.shuffles.iter().rev().filter(|up| !self.map_stages.contains_key(&up.shuffle));
                 work.extend(missing.cloned());
                 continue;
             }
@@ -162,7 +164,8 @@ impl DagScheduler {
 
     /// Undoes the stages that were made for a job which is not to run after all.
     pub(super) fn discard_unused_stages(&mut self) {
-        let unused: Vec<_> = self.stages.values().filter(|stage| stage.jobs.is_empty()).map(|stage| stage.id).collect();
+        let unused: Vec<_> =
+            self.stages.values().filter(|stage| stage.jobs.is_empty()).map(|stage| stage.id).collect();
         for id in unused {
             self.remove_stage(id);
         }
@@ -173,7 +176,13 @@ impl DagScheduler {
     }
 
     /// Barrier stages start all tasks at once, which rules out some shapes and needs enough slots.
-    fn check_barrier(&self, cx: &Shared, shape: &StageShape, tasks: u32, profile: ProfileId) -> Result<(), BuildError> {
+    fn check_barrier(
+        &self,
+        cx: &Shared,
+        shape: &StageShape,
+        tasks: u32,
+        profile: ProfileId,
+    ) -> Result<(), BuildError> {
         if !shape.barrier {
             return Ok(());
         }

@@ -5,12 +5,26 @@ use firesteel_types::{JobId, Properties, StageId};
 use super::scheduler::DagScheduler;
 use crate::{
     effect::{Effect, Ignored, JobError},
+    event::Cancel,
     shared::Shared,
 };
 
 impl DagScheduler {
-    pub(crate) fn cancel_job(&mut self, cx: &mut Shared, job: JobId, reason: Option<String>) {
-        self.cancel(cx, job, reason.unwrap_or_else(|| "cancelled by the user".to_owned()));
+    pub(crate) fn on_cancel_requested(&mut self, cx: &mut Shared, what: Cancel, reason: Option<String>) {
+        let or = |text: String| reason.clone().unwrap_or(text);
+        match what {
+            Cancel::Job(job) => self.cancel(cx, job, or("cancelled by the user".to_owned())),
+            Cancel::Group { group, future } => {
+                let reason = or(format!("job group `{group}` was cancelled"));
+                self.cancel_group(cx, &group, &reason, future);
+            }
+            Cancel::Tag(tag) => {
+                let reason = or(format!("jobs with tag `{tag}` were cancelled"));
+                self.cancel_tag(cx, tag, &reason);
+            }
+            Cancel::Stage(stage) => self.cancel_stage(cx, stage, &or(format!("{stage} was cancelled"))),
+            Cancel::All => self.cancel_all(cx, &or("all jobs were cancelled".to_owned())),
+        }
     }
 
     fn cancel(&mut self, cx: &mut Shared, job: JobId, reason: String) {
@@ -18,33 +32,35 @@ impl DagScheduler {
         if self.deferred.remove(&job).is_some() {
             cx.out.push(Effect::JobFailed { job, error });
             self.forget_dropped(cx);
-        } else if self.jobs.contains_key(&job) {
-            self.fail_job(cx, job, error);
+        } else if let Some(active) = self.jobs.get(&job) {
+            if cx.config.can_kill_tasks || self.busy_stages_of(active).is_empty() {
+                self.fail_job(cx, job, error);
+            } else {
+                cx.ignore(Ignored::CannotKill);
+            }
         } else {
             cx.ignore(Ignored::UnknownJob { job });
         }
     }
 
     /// Ends the jobs of a group, and those to come if `future`.
-    pub(crate) fn cancel_group(&mut self, cx: &mut Shared, group: &str, reason: Option<String>, future: bool) {
+    fn cancel_group(&mut self, cx: &mut Shared, group: &str, reason: &str, future: bool) {
         if future && !self.cancelled_groups.iter().any(|cancelled| cancelled == group) {
             self.cancelled_groups.push_back(group.to_owned());
             while self.cancelled_groups.len() > cx.config.cancelled_groups_max {
                 self.cancelled_groups.pop_front();
             }
         }
-        let reason = reason.unwrap_or_else(|| format!("job group `{group}` was cancelled"));
         for job in self.jobs_with(|properties| properties.job_group() == Some(group)) {
-            self.cancel(cx, job, reason.clone());
+            self.cancel(cx, job, reason.to_owned());
         }
     }
 
     /// Ends the jobs with a tag, and tells which.
-    pub(crate) fn cancel_tag(&mut self, cx: &mut Shared, tag: String, reason: Option<String>) {
-        let reason = reason.unwrap_or_else(|| format!("jobs with tag `{tag}` were cancelled"));
+    fn cancel_tag(&mut self, cx: &mut Shared, tag: String, reason: &str) {
         let jobs = self.jobs_with(|properties| properties.has_tag(&tag));
         for job in &jobs {
-            self.cancel(cx, *job, reason.clone());
+            self.cancel(cx, *job, reason.to_owned());
         }
         cx.out.push(Effect::TagCancelled { tag, jobs });
     }
@@ -56,13 +72,12 @@ impl DagScheduler {
     }
 
     /// Ends every job that uses a stage.
-    pub(crate) fn cancel_stage(&mut self, cx: &mut Shared, stage: StageId, reason: Option<String>) {
+    fn cancel_stage(&mut self, cx: &mut Shared, stage: StageId, reason: &str) {
         let Some(jobs) = self.stages.get(&stage).map(|stage| stage.jobs.clone()) else {
             return cx.ignore(Ignored::UnknownStage { stage });
         };
-        let reason = reason.unwrap_or_else(|| format!("{stage} was cancelled"));
         for job in jobs {
-            self.cancel(cx, job, reason.clone());
+            self.cancel(cx, job, reason.to_owned());
         }
     }
 

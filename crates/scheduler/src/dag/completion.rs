@@ -31,8 +31,12 @@ impl DagScheduler {
         match std::mem::replace(&mut ended.reason, TaskEndReason::Success) {
             TaskEndReason::Success => self.on_task_succeeded(cx, ended),
             TaskEndReason::Resubmitted => self.on_task_resubmitted(&ended),
-            TaskEndReason::Failed(TaskFailure::FetchFailed(fetch)) => self.on_fetch_failed(cx, &ended, &fetch),
-            TaskEndReason::Failed(failure) if ended.barrier => self.on_barrier_task_failed(cx, &ended, &failure),
+            TaskEndReason::Failed(TaskFailure::FetchFailed(fetch)) => {
+                self.on_fetch_failed(cx, &ended, &fetch)
+            }
+            TaskEndReason::Failed(failure) if ended.barrier => {
+                self.on_barrier_task_failed(cx, &ended, &failure)
+            }
             // What is left is the task scheduler's business: it tries again, or gives the set up.
             TaskEndReason::Failed(_) => (),
         }
@@ -57,7 +61,7 @@ impl DagScheduler {
     fn wants_result(&self, job: JobId, position: u32) -> bool {
         match self.jobs.get(&job).map(|job| &job.target) {
             Some(JobTarget::Results(results)) => !results.is_finished(position),
-            Some(JobTarget::MapStage(_)) | None => false,
+            Some(JobTarget::MapStage) | None => false,
         }
     }
 

@@ -2,7 +2,7 @@
 
 use firesteel_types::{ExecutorId, Host, StageAttemptId, TaskEndReason, TaskFailure, TaskInfo, TaskMetrics};
 
-use crate::{effect::StageTaskKind, map_output::MapStatus};
+use crate::map_output::MapStatus;
 
 /// One report.
 #[derive(Debug)]
@@ -21,7 +21,6 @@ pub(crate) enum DagEvent {
 #[derive(Debug)]
 pub(crate) struct TaskEnded {
     pub(crate) set: StageAttemptId,
-    pub(crate) kind: StageTaskKind,
     /// The position of the result in its job, or the map partition.
     pub(crate) output: u32,
     pub(crate) info: TaskInfo,

@@ -42,7 +42,10 @@ impl DagScheduler {
     /// Whether the failure is not held against the stage: the executor was on its way out.
     fn is_excused(&self, cx: &Shared, fetch: &FetchFailure) -> bool {
         cx.config.stages.ignore_decommission_fetch_failures
-            && fetch.location.as_ref().is_some_and(|(executor, _)| cx.executors.decommission_of(*executor).is_some())
+            && fetch
+                .location
+                .as_ref()
+                .is_some_and(|(executor, _)| cx.executors.decommission_of(*executor).is_some())
     }
 
     /// The reason to give a stage up, if it failed too often in a row.
@@ -92,7 +95,12 @@ impl DagScheduler {
     }
 
     /// One task of a barrier stage failed, so the attempt failed.
-    pub(super) fn on_barrier_task_failed(&mut self, cx: &mut Shared, ended: &TaskEnded, failure: &TaskFailure) {
+    pub(super) fn on_barrier_task_failed(
+        &mut self,
+        cx: &mut Shared,
+        ended: &TaskEnded,
+        failure: &TaskFailure,
+    ) {
         let id = ended.set.stage;
         if self.stage(id).latest_attempt() != ended.set.attempt {
             return cx.ignore(Ignored::OldAttempt { set: ended.set });

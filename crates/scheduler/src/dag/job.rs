@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use fixedbitset::FixedBitSet;
 
-use firesteel_types::{JobId, PartitionId, Properties, RddId, ShuffleId, StageId, Timestamp};
+use firesteel_types::{JobId, PartitionId, Properties, StageId, Timestamp};
 
 use crate::event::Partitions;
 
@@ -27,21 +27,20 @@ pub(crate) enum JobTarget {
     /// Results of partitions, each handed out as it arrives.
     Results(Results),
     /// The map side of a shuffle, with its statistics.
-    MapStage(ShuffleId),
+    MapStage,
 }
 
 /// The results a job waits for.
 #[derive(Debug)]
 pub(crate) struct Results {
-    pub(crate) rdd: RddId,
     partitions: Partitions,
     finished: FixedBitSet,
     left: u32,
 }
 
 impl Results {
-    pub(crate) fn new(rdd: RddId, partitions: Partitions, len: u32) -> Self {
-        Self { rdd, partitions, finished: FixedBitSet::with_capacity(len as usize), left: len }
+    pub(crate) fn new(partitions: Partitions, len: u32) -> Self {
+        Self { partitions, finished: FixedBitSet::with_capacity(len as usize), left: len }
     }
 
     pub(crate) fn len(&self) -> u32 {

@@ -9,7 +9,8 @@ use indexmap::{IndexMap, IndexSet};
 use rustc_hash::FxBuildHasher;
 
 use firesteel_types::{
-    Dependency, Determinism, NarrowMap, PreferredLocations, ProfileId, RddId, RddNode, ShuffleDependency, ShuffleId,
+    Dependency, Determinism, NarrowMap, PreferredLocations, ProfileId, RddId, RddNode, ShuffleDependency,
+    ShuffleId,
 };
 
 use crate::effect::Ignored;
@@ -57,12 +58,19 @@ impl Lineage {
         if let PreferredLocations::PerPartition(places) = &node.preferred
             && places.len() != node.partitions as usize
         {
-            return Err(format!("it has {} partitions and preferred places for {}", node.partitions, places.len()));
+            return Err(format!(
+                "it has {} partitions and preferred places for {}",
+                node.partitions,
+                places.len()
+            ));
         }
         if let Some(known) = self.get(node.id)
             && known.partitions != node.partitions
         {
-            return Err(format!("it had {} partitions before and has {} now", known.partitions, node.partitions));
+            return Err(format!(
+                "it had {} partitions before and has {} now",
+                known.partitions, node.partitions
+            ));
         }
         for dependency in &node.dependencies {
             let Some(parent) = parent(dependency.parent()) else {
@@ -80,9 +88,11 @@ impl Lineage {
     /// Known RDDs cannot depend on new ones, so a cycle stays within the batch unless the batch gives a known RDD a
     /// parent that it did not have.
     fn check_cycles(&self, batch: &BTreeMap<RddId, &RddNode>) -> Result<(), Ignored> {
-        let has_parent = |node: &RddNode, parent: RddId| node.dependencies.iter().any(|dep| dep.parent() == parent);
+        let has_parent =
+            |node: &RddNode, parent: RddId| node.dependencies.iter().any(|dep| dep.parent() == parent);
         let is_rewired = |node: &&RddNode| {
-            self.get(node.id).is_some_and(|known| node.dependencies.iter().any(|dep| !has_parent(known, dep.parent())))
+            self.get(node.id)
+                .is_some_and(|known| node.dependencies.iter().any(|dep| !has_parent(known, dep.parent())))
         };
         let follow_known = batch.values().any(is_rewired);
         let mut finished = BTreeSet::new();
@@ -161,7 +171,8 @@ impl Lineage {
                 work.pop();
                 continue;
             };
-            let missing = node.dependencies.iter().map(Dependency::parent).find(|parent| !known.contains_key(parent));
+            let missing =
+                node.dependencies.iter().map(Dependency::parent).find(|parent| !known.contains_key(parent));
             match missing {
                 Some(parent) if !node.checkpointed => work.push(parent),
                 Some(_) | None => {

@@ -28,7 +28,12 @@ impl DagScheduler {
     }
 
     /// An executor is gone. Its shuffle files are too, unless somebody else serves them.
-    pub(super) fn on_executor_lost(&mut self, cx: &mut Shared, executor: ExecutorId, worker_host: Option<&Host>) {
+    pub(super) fn on_executor_lost(
+        &mut self,
+        cx: &mut Shared,
+        executor: ExecutorId,
+        worker_host: Option<&Host>,
+    ) {
         let files = !cx.config.reliable_shuffle && (worker_host.is_some() || !cx.config.shuffle_service);
         let epoch = cx.map_outputs.epoch();
         self.write_off(cx, &Loss { executor, host: worker_host, files, epoch, files_again: false });
@@ -38,7 +43,8 @@ impl DagScheduler {
     pub(super) fn on_fetch_failed_executor(&mut self, cx: &mut Shared, fetch: &FetchFailure, epoch: u64) {
         let Some((executor, host)) = &fetch.location else { return };
         let host_leaves = cx.executors.decommission_of(*executor).flatten().is_some();
-        let host_lost = cx.config.stages.unregister_host_on_fetch_failure && (cx.config.shuffle_service || host_leaves);
+        let host_lost =
+            cx.config.stages.unregister_host_on_fetch_failure && (cx.config.shuffle_service || host_leaves);
         let loss = Loss {
             executor: *executor,
             host: host_lost.then_some(host),

@@ -19,6 +19,5 @@ mod stage;
 mod submit;
 
 pub(crate) use event::{DagEvent, TaskEnded};
-pub(crate) use job::{ActiveJob, JobTarget};
+pub(crate) use job::JobTarget;
 pub(crate) use scheduler::DagScheduler;
-pub(crate) use stage::{Stage, StageKind};

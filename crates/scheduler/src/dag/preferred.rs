@@ -55,7 +55,9 @@ impl DagScheduler {
     ) -> Vec<TaskLocation> {
         let mut work = vec![(rdd, partition)];
         while let Some((rdd, partition)) = work.pop() {
-            let Some(node) = self.lineage.get(rdd).filter(|_| visited.insert((rdd, partition))) else { continue };
+            let Some(node) = self.lineage.get(rdd).filter(|_| visited.insert((rdd, partition))) else {
+                continue;
+            };
             let own = self.own_preference(cx, rdd, partition);
             if !own.is_empty() {
                 return own;

@@ -44,7 +44,8 @@ impl DagScheduler {
             return;
         }
         // Running stages first, so that they do not run into the outputs that go.
-        let (running, others): (Vec<_>, Vec<_>) = stages.into_iter().partition(|stage| self.running.contains(stage));
+        let (running, others): (Vec<_>, Vec<_>) =
+            stages.into_iter().partition(|stage| self.running.contains(stage));
         for stage in running.into_iter().chain(others) {
             self.roll_back(cx, stage, id);
         }
@@ -66,14 +67,18 @@ impl DagScheduler {
     fn abort_where_impossible(&mut self, cx: &mut Shared, stages: &BTreeSet<StageId>) {
         for id in stages {
             let Some(StageKind::Result(job)) = self.stages.get(id).map(|stage| &stage.kind) else { continue };
-            let Some(JobTarget::Results(results)) = self.jobs.get(job).map(|job| &job.target) else { continue };
+            let Some(JobTarget::Results(results)) = self.jobs.get(job).map(|job| &job.target) else {
+                continue;
+            };
             let reason = if results.left() < results.len() {
                 format!(
                     "a map stage with indeterminate output ran again, and {id} has handed out results already; make \
                      the rows the same in each run (checkpoint before the repartition) and try again"
                 )
             } else if self.running.contains(id) {
-                format!("a map stage with indeterminate output ran again while {id} was running; run the job again")
+                format!(
+                    "a map stage with indeterminate output ran again while {id} was running; run the job again"
+                )
             } else {
                 continue;
             };

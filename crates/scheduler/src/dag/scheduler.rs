@@ -29,8 +29,6 @@ pub(crate) struct DagScheduler {
     /// When the failed stages are submitted again.
     pub(super) resubmit_at: Option<Timestamp>,
     pub(super) next_stage: u32,
-    /// The highest job id taken so far.
-    pub(super) last_job: Option<JobId>,
     /// Jobs whose barrier stage does not fit yet.
     pub(super) deferred: BTreeMap<JobId, DeferredJob>,
     /// Groups whose future jobs are cancelled too, oldest first.
@@ -93,7 +91,13 @@ impl DagScheduler {
     }
 
     /// Ends the latest attempt of a stage, for good or ill.
-    pub(super) fn mark_finished(&mut self, cx: &mut Shared, id: StageId, failure: Option<&str>, will_retry: WillRetry) {
+    pub(super) fn mark_finished(
+        &mut self,
+        cx: &mut Shared,
+        id: StageId,
+        failure: Option<&str>,
+        will_retry: WillRetry,
+    ) {
         let stage = self.stage_mut(id);
         stage.end_attempt(cx.now, failure);
         let info = stage.latest.clone();
@@ -137,12 +141,19 @@ impl DagScheduler {
             assert!(stage.jobs.iter().all(|job| self.jobs.contains_key(job)), "the jobs of {id} are active");
             assert!(stage.parents.iter().all(|parent| parent < id), "the parents of {id} are older");
             if let StageKind::ShuffleMap(map_side) = &stage.kind {
-                assert_eq!(self.map_stages.get(&map_side.dependency.shuffle), Some(id), "{id} is filed by shuffle");
+                assert_eq!(
+                    self.map_stages.get(&map_side.dependency.shuffle),
+                    Some(id),
+                    "{id} is filed by shuffle"
+                );
             }
         }
         for (id, job) in &self.jobs {
             assert!(self.stages.contains_key(&job.final_stage), "{id} has its final stage");
-            assert!(job.stages.iter().all(|stage| self.stages[stage].jobs.contains(id)), "{id} is known to its stages");
+            assert!(
+                job.stages.iter().all(|stage| self.stages[stage].jobs.contains(id)),
+                "{id} is known to its stages"
+            );
         }
         for id in self.waiting.iter().chain(&self.running).chain(&self.failed) {
             assert!(self.stages.contains_key(id), "{id} is active");

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use firesteel_types::{
-    Dependency, JobId, JobOutcome, ListenerEvent, PartitionId, Properties, RddId, ShuffleId, StageAttemptId, StageId,
+    Dependency, JobId, JobOutcome, ListenerEvent, PartitionId, Properties, RddId, ShuffleId, StageAttemptId,
+    StageId,
 };
 
 use super::{
@@ -21,7 +22,7 @@ use crate::{
 
 impl DagScheduler {
     pub(crate) fn on_job_submitted(&mut self, cx: &mut Shared, spec: JobSpec) {
-        match self.check_job(cx, &spec) {
+        match self.check_job(&spec) {
             Ok(0) => self.run_empty_job(cx, spec),
             Ok(_) => self.start_job(cx, spec, 0),
             Err(error) => cx.out.push(Effect::JobFailed { job: spec.job, error }),
@@ -29,8 +30,8 @@ impl DagScheduler {
     }
 
     /// Whether the job makes sense, and how many results it has.
-    fn check_job(&mut self, cx: &Shared, spec: &JobSpec) -> Result<u32, JobError> {
-        self.check_job_id(cx, spec.job, &spec.properties)?;
+    fn check_job(&self, spec: &JobSpec) -> Result<u32, JobError> {
+        self.check_job_id(spec.job, &spec.properties)?;
         let rdd = spec.rdd;
         let node = self.lineage.get(rdd).ok_or(JobRejection::UnknownRdd { rdd })?;
         match &spec.partitions {
@@ -44,14 +45,13 @@ impl DagScheduler {
         }
     }
 
-    fn check_job_id(&mut self, _cx: &Shared, job: JobId, properties: &Properties) -> Result<(), JobError> {
+    fn check_job_id(&self, job: JobId, properties: &Properties) -> Result<(), JobError> {
         if self.is_stopped {
             return Err(JobRejection::Stopped.into());
         }
-        if self.last_job.is_some_and(|last| job <= last) {
+        if self.jobs.contains_key(&job) || self.deferred.contains_key(&job) {
             return Err(JobRejection::DuplicateJob { job }.into());
         }
-        self.last_job = Some(job);
         match properties.job_group() {
             Some(group) if self.cancelled_groups.iter().any(|cancelled| cancelled == group) => {
                 Err(JobError::GroupCancelled { job, group: group.to_owned() })
@@ -76,7 +76,7 @@ impl DagScheduler {
         };
         match self.build_result_stage(cx, spec.job, spec.rdd, len) {
             Ok(stage) => {
-                let results = Results::new(spec.rdd, spec.partitions, len);
+                let results = Results::new(spec.partitions, len);
                 self.activate(cx, spec.job, stage, JobTarget::Results(results), spec.properties);
                 self.submit_stage(cx, stage);
             }
@@ -104,7 +104,8 @@ impl DagScheduler {
 
     /// Looks again whether jobs that did not fit do now.
     pub(super) fn retry_deferred(&mut self, cx: &mut Shared) {
-        let due: Vec<_> = self.deferred.iter().filter(|(_, job)| job.retry_at <= cx.now).map(|(id, _)| *id).collect();
+        let due: Vec<_> =
+            self.deferred.iter().filter(|(_, job)| job.retry_at <= cx.now).map(|(id, _)| *id).collect();
         for id in due {
             if let Some(job) = self.deferred.remove(&id) {
                 self.start_job(cx, job.spec, job.failures);
@@ -128,7 +129,7 @@ impl DagScheduler {
                 return cx.out.push(Effect::JobFailed { job, error });
             }
         };
-        self.activate(cx, job, stage, JobTarget::MapStage(shuffle), properties);
+        self.activate(cx, job, stage, JobTarget::MapStage, properties);
         if let Some(map_side) = self.stage_mut(stage).map_side_mut() {
             map_side.map_stage_jobs.insert(job);
         }
@@ -146,9 +147,12 @@ impl DagScheduler {
         shuffle: ShuffleId,
         properties: &Properties,
     ) -> Result<StageId, JobError> {
-        self.check_job_id(cx, job, properties)?;
-        let dependency =
-            self.lineage.shuffle_of(rdd, shuffle).cloned().ok_or(JobRejection::UnknownShuffle { rdd, shuffle })?;
+        self.check_job_id(job, properties)?;
+        let dependency = self
+            .lineage
+            .shuffle_of(rdd, shuffle)
+            .cloned()
+            .ok_or(JobRejection::UnknownShuffle { rdd, shuffle })?;
         if self.lineage.get(dependency.parent).is_some_and(|parent| parent.partitions == 0) {
             return Err(JobRejection::EmptyMapStage { rdd: dependency.parent }.into());
         }
@@ -160,13 +164,25 @@ impl DagScheduler {
     }
 
     /// The job runs from now on.
-    fn activate(&mut self, cx: &mut Shared, id: JobId, final_stage: StageId, target: JobTarget, properties: Properties) {
+    fn activate(
+        &mut self,
+        cx: &mut Shared,
+        id: JobId,
+        final_stage: StageId,
+        target: JobTarget,
+        properties: Properties,
+    ) {
         let stages = self.stages_reachable_from(final_stage);
         for stage in &stages {
             self.stage_mut(*stage).jobs.insert(id);
         }
         let infos = stages.iter().map(|stage| self.stage(*stage).latest.clone()).collect();
-        cx.post(ListenerEvent::JobStart { job: id, time: cx.now, stages: infos, properties: properties.clone() });
+        cx.post(ListenerEvent::JobStart {
+            job: id,
+            time: cx.now,
+            stages: infos,
+            properties: properties.clone(),
+        });
         let job = ActiveJob { id, final_stage, properties, target, stages, submitted: cx.now };
         self.jobs.insert(id, job);
     }
@@ -177,7 +193,8 @@ impl DagScheduler {
         // entry is looked at again after its parents, to be parked if they are still missing.
         let mut work = vec![(id, false)];
         while let Some((id, parents_submitted)) = work.pop() {
-            let is_known = self.waiting.contains(&id) || self.running.contains(&id) || self.failed.contains(&id);
+            let is_known =
+                self.waiting.contains(&id) || self.running.contains(&id) || self.failed.contains(&id);
             if is_known || !self.stages.contains_key(&id) {
                 continue;
             }
@@ -222,7 +239,8 @@ impl DagScheduler {
                 }
             }
         }
-        let (available, missing): (Vec<_>, Vec<_>) = parents.into_iter().partition(|p| self.is_available(cx, *p));
+        let (available, missing): (Vec<_>, Vec<_>) =
+            parents.into_iter().partition(|p| self.is_available(cx, *p));
         for parent in available {
             self.stage_mut(parent).skip();
         }
@@ -269,7 +287,18 @@ impl DagScheduler {
         let stage = self.stage(id);
         let (profile, barrier, epoch) = (stage.profile, stage.barrier, cx.map_outputs.epoch());
         let task_set = TaskSet {
-            id: set, kind, rdd, partitions, priority, profile, properties, barrier, epoch, tasks, is_sorted, preferred,
+            id: set,
+            kind,
+            rdd,
+            partitions,
+            priority,
+            profile,
+            properties,
+            barrier,
+            epoch,
+            tasks,
+            is_sorted,
+            preferred,
         };
         cx.to_tasks.push_back(TaskOrder::Submit(Box::new(task_set)));
     }

@@ -72,11 +72,6 @@ impl Backend {
         out.push(Effect::RequestExecutors { totals: self.totals.iter().map(|(id, n)| (*id, *n)).collect() });
     }
 
-    /// Whether anybody ever asked for a number of executors.
-    pub(crate) fn has_totals(&self) -> bool {
-        !self.totals.is_empty()
-    }
-
     /// An executor registered: the time when it was asked for, if it was.
     pub(crate) fn registered(&mut self, executor: ExecutorId, profile: ProfileId) -> Option<Timestamp> {
         if executor != ExecutorId::DRIVER {

@@ -9,11 +9,11 @@ use firesteel_types::Host;
 
 /// A host, numbered in the order of first mention.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct HostId(pub(crate) u32);
+pub(crate) struct HostId(pub(crate) u32);
 
 /// A rack, numbered in the order of first mention.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct RackId(pub(crate) u32);
+pub(crate) struct RackId(pub(crate) u32);
 
 /// Every host ever mentioned. Names are compared once, when a host is first met; after that numbers are.
 #[derive(Debug, Default)]
@@ -100,7 +100,8 @@ impl Hosts {
     pub(crate) fn ask_racks(&mut self, ids: impl IntoIterator<Item = HostId>) -> Vec<Host> {
         let mut names = Vec::new();
         for id in ids {
-            let (name, state) = self.hosts.get_index_mut(id.0 as usize).expect("host ids come from this table");
+            let (name, state) =
+                self.hosts.get_index_mut(id.0 as usize).expect("host ids come from this table");
             if state.rack == RackState::Unasked {
                 state.rack = RackState::Asked;
                 names.push(name.clone());

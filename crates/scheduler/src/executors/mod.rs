@@ -8,9 +8,7 @@ mod blocks;
 mod hosts;
 mod registry;
 
-pub use hosts::{HostId, RackId};
-pub(crate) use backend::Backend;
+pub(crate) use backend::{Backend, EarlyDecommission};
 pub(crate) use blocks::BlockLocations;
-pub(crate) use hosts::Hosts;
-pub(crate) use backend::EarlyDecommission;
-pub(crate) use registry::{CountFailures, Decommission, Executor, Executors};
+pub(crate) use hosts::{HostId, Hosts, RackId};
+pub(crate) use registry::{CountFailures, Decommission, Executors};

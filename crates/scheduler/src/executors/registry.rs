@@ -210,7 +210,11 @@ impl Executors {
     pub(crate) fn decommission_of(&self, id: ExecutorId) -> Option<Option<&Host>> {
         match self.get(id) {
             Some(executor) => executor.going.decommission.as_ref().map(|d| d.worker_host.as_ref()),
-            None => self.removed_decommissioned.iter().find(|(gone, _)| *gone == id).map(|(_, host)| host.as_ref()),
+            None => self
+                .removed_decommissioned
+                .iter()
+                .find(|(gone, _)| *gone == id)
+                .map(|(_, host)| host.as_ref()),
         }
     }
 
@@ -260,7 +264,8 @@ impl Executors {
                 assert!(executor.resources.is_all_free(), "{id} runs nothing and so has everything free");
             }
         }
-        let total = self.iter().fold(Cpus::ZERO, |sum, (_, executor)| sum.plus(executor.resources.cpus_total()));
+        let total =
+            self.iter().fold(Cpus::ZERO, |sum, (_, executor)| sum.plus(executor.resources.cpus_total()));
         assert_eq!(total, self.total_cpus, "the total is the sum");
     }
 }

@@ -37,6 +37,11 @@ impl PoolTree {
         })
     }
 
+    /// Whether any task set has pending tasks.
+    pub fn has_schedulable(&self) -> bool {
+        self.pools[0].schedulable_sets > 0
+    }
+
     /// The name of the pool that holds a task set; empty for the root.
     pub fn pool_of(&self, key: SetKey) -> &str {
         &self.pool(self.set(key).pool).name

@@ -96,6 +96,9 @@ impl Levels {
 
     /// The first level not better than `level`.
     fn index_of(&self, level: Locality) -> usize {
-        self.valid.iter().position(|valid| *valid >= level).expect("the last level is Any, and nothing is worse")
+        self.valid
+            .iter()
+            .position(|valid| *valid >= level)
+            .expect("the last level is Any, and nothing is worse")
     }
 }

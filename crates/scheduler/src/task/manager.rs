@@ -18,7 +18,6 @@ use crate::{
     config::SchedulerConfig,
     exclusion::TaskSetExcludelist,
     executors::{Executors, HostId},
-    pool::SetKey,
 };
 
 /// The tasks of one stage attempt: which wait, which run, which are done, and what may go where.
@@ -34,7 +33,6 @@ use crate::{
 #[derive(Debug)]
 pub(crate) struct TaskSetManager {
     pub(crate) set: TaskSet,
-    pub(crate) key: SetKey,
     pub(crate) is_zombie: bool,
     pub(super) tasks: Vec<TaskState>,
     pub(super) pending: PendingTasks,
@@ -67,22 +65,14 @@ pub(super) struct TaskState {
     pub(super) attempts: u32,
     pub(super) first_host: Option<HostId>,
     pub(super) is_done: bool,
-    /// Given a place in the current round of a barrier set, and not launched yet.
-    pub(super) is_placed: bool,
+    /// Whether it waits for a launch: it is in the lists of waiting tasks and counted there.
+    pub(super) is_waiting: bool,
     pub(super) listed: Listed,
-}
-
-impl TaskState {
-    /// Whether it waits for a launch.
-    pub(super) fn is_waiting(&self) -> bool {
-        self.copies_running == 0 && !self.is_done && !self.is_placed
-    }
 }
 
 impl TaskSetManager {
     pub(crate) fn new(
         set: TaskSet,
-        key: SetKey,
         now: Timestamp,
         config: &SchedulerConfig,
         executors: &mut Executors,
@@ -90,7 +80,6 @@ impl TaskSetManager {
         let excludelist =
             config.exclusion.as_ref().map(|exclusion| TaskSetExcludelist::new(exclusion, set.id));
         let mut manager = Self {
-            key,
             is_zombie: false,
             tasks: vec![TaskState::default(); set.tasks.len()],
             pending: PendingTasks::default(),
@@ -133,7 +122,7 @@ impl TaskSetManager {
     }
 
     pub(crate) fn is_waiting(&self, index: TaskIndex) -> bool {
-        self.tasks[index.index()].is_waiting()
+        self.tasks[index.index()].is_waiting
     }
 
     pub(crate) fn is_done(&self, index: TaskIndex) -> bool {
@@ -143,7 +132,7 @@ impl TaskSetManager {
     /// The task that would be looked at first, whatever the offer.
     pub(super) fn next_waiting(&mut self) -> Option<TaskIndex> {
         let Self { pending, tasks, .. } = self;
-        pending.next(|index| tasks[index.index()].is_waiting())
+        pending.next(|index| tasks[index.index()].is_waiting)
     }
 
     pub(crate) fn waiting(&self) -> u32 {
@@ -165,19 +154,25 @@ impl TaskSetManager {
     /// Puts a task (back) into the lists of waiting tasks.
     pub(super) fn add_pending(&mut self, index: TaskIndex, executors: &mut Executors) {
         let listed = self.pending.add(index, self.set.preferred(index), executors);
-        self.tasks[index.index()].listed = listed;
+        let task = &mut self.tasks[index.index()];
+        (task.listed, task.is_waiting) = (listed, true);
         self.count_waiting(listed, 1);
     }
 
-    /// A task that waited waits no more.
+    /// A task that may have waited waits no more.
     pub(super) fn stop_waiting(&mut self, index: TaskIndex) {
-        self.count_waiting(self.tasks[index.index()].listed, -1);
+        let task = &mut self.tasks[index.index()];
+        if std::mem::take(&mut task.is_waiting) {
+            let listed = task.listed;
+            self.count_waiting(listed, -1);
+        }
     }
 
     fn count_waiting(&mut self, listed: Listed, by: i32) {
         let add = |count: &mut u32, is_listed: bool| {
             if is_listed {
-                *count = count.checked_add_signed(by).expect("what stops waiting was counted when it began to");
+                *count =
+                    count.checked_add_signed(by).expect("what stops waiting was counted when it began to");
             }
         };
         add(&mut self.waiting.executor, listed.executor);
@@ -220,7 +215,7 @@ impl TaskSetManager {
 
     fn valid_levels(&mut self, executors: &Executors) -> Vec<Locality> {
         let tasks = &self.tasks;
-        let is_waiting = |index: TaskIndex| tasks[index.index()].is_waiting();
+        let is_waiting = |index: TaskIndex| tasks[index.index()].is_waiting;
         let mut levels = Vec::with_capacity(Locality::ALL.len());
         if self.waiting.executor > 0 && self.pending.wants_alive_executor(executors, is_waiting) {
             levels.push(Locality::Process);
@@ -240,16 +235,13 @@ impl TaskSetManager {
 
     /// Whether the set itself refuses an executor because its tasks failed there.
     pub(crate) fn is_barred(&self, executor: ExecutorId, host: &Host) -> bool {
-        self.excludelist.as_ref().is_some_and(|list| list.is_executor_excluded(executor) || list.is_node_excluded(host))
+        self.excludelist
+            .as_ref()
+            .is_some_and(|list| list.is_executor_excluded(executor) || list.is_node_excluded(host))
     }
 
     /// Whether one task may not run on an executor because it failed there.
-    pub(crate) fn is_task_barred(
-        &self,
-        index: TaskIndex,
-        executor: ExecutorId,
-        host: &Host,
-    ) -> bool {
+    pub(crate) fn is_task_barred(&self, index: TaskIndex, executor: ExecutorId, host: &Host) -> bool {
         self.excludelist.as_ref().is_some_and(|list| list_bars(list, index, executor, host))
     }
 
@@ -260,8 +252,10 @@ impl TaskSetManager {
         let copies: usize = self.tasks.iter().map(|task| usize::from(task.copies_running)).sum();
         assert_eq!(copies, self.running.len(), "{}: every running copy is an attempt", self.set.id);
         if !self.is_zombie {
-            let waiting = self.tasks.iter().filter(|task| task.is_waiting()).count();
+            let waiting = self.tasks.iter().filter(|task| task.is_waiting).count();
             assert_eq!(waiting, self.waiting.all as usize, "{}: waiting tasks are counted", self.set.id);
+            let is_right = |task: &TaskState| task.is_waiting == (task.copies_running == 0 && !task.is_done);
+            assert!(self.tasks.iter().all(is_right), "{}: a task waits, runs or is done", self.set.id);
             assert!(done < self.tasks.len(), "{}: a set whose tasks are all done is a zombie", self.set.id);
         }
     }

@@ -19,7 +19,6 @@ mod status;
 mod timers;
 mod unschedulable;
 
-pub(crate) use manager::TaskSetManager;
-pub(crate) use running::{LaunchNote, Passed, RunPhase, Running};
+pub(crate) use running::{Passed, RunPhase};
 pub(crate) use scheduler::TaskScheduler;
 pub(crate) use set::{Task, TaskOrder, TaskSet};

@@ -77,7 +77,7 @@ impl TaskSetManager {
         };
         if self.waiting.all > 0 {
             let found = take_by_level(pending, offer, allowed, |index| {
-                if !tasks[index.index()].is_waiting() {
+                if !tasks[index.index()].is_waiting {
                     Entry::Stale
                 } else if is_barred(index) {
                     Entry::Barred
@@ -111,7 +111,12 @@ impl TaskSetManager {
 }
 
 /// Whether a task failed too often on an executor or its host to run there again.
-pub(super) fn list_bars(list: &TaskSetExcludelist, index: TaskIndex, executor: ExecutorId, host: &Host) -> bool {
+pub(super) fn list_bars(
+    list: &TaskSetExcludelist,
+    index: TaskIndex,
+    executor: ExecutorId,
+    host: &Host,
+) -> bool {
     list.is_executor_excluded_for_task(executor, index) || list.is_node_excluded_for_task(host, index)
 }
 

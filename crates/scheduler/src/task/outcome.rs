@@ -17,9 +17,7 @@ pub(super) enum AfterFailure {
 impl TaskSetManager {
     /// An attempt of a task is launched: its number, counted from 0.
     pub(super) fn start(&mut self, index: TaskIndex, attempt: AttemptId, host: HostId) -> u32 {
-        if self.is_waiting(index) {
-            self.stop_waiting(index);
-        }
+        self.stop_waiting(index);
         let task = &mut self.tasks[index.index()];
         let number = task.attempts;
         task.attempts += 1;
@@ -36,12 +34,10 @@ impl TaskSetManager {
     /// A task of a barrier set has a place in this round.
     pub(super) fn place(&mut self, index: TaskIndex) {
         self.stop_waiting(index);
-        self.tasks[index.index()].is_placed = true;
     }
 
     /// The round is over for a placed task, which waits again.
     pub(super) fn unplace(&mut self, index: TaskIndex, executors: &mut Executors) {
-        self.tasks[index.index()].is_placed = false;
         self.add_pending(index, executors);
     }
 
@@ -66,9 +62,7 @@ impl TaskSetManager {
 
     /// A task needs no further attempt. The set is over when this was the last.
     fn finish_task(&mut self, index: TaskIndex) {
-        if self.is_waiting(index) {
-            self.stop_waiting(index);
-        }
+        self.stop_waiting(index);
         self.tasks[index.index()].is_done = true;
         self.speculatable.remove(&index);
         self.successful += 1;
@@ -139,11 +133,16 @@ impl TaskSetManager {
                 return AfterFailure::Abort(format!("{name} failed {failures} times, most recently: {text}"));
             }
         }
-        // Of a zombie nothing waits, but the lists stay true to the tasks all the same.
-        if self.is_waiting(index) {
+        self.wait_again(index, executors);
+        AfterFailure::GoOn
+    }
+
+    /// Puts a task back unless it is done or another attempt of it runs.
+    fn wait_again(&mut self, index: TaskIndex, executors: &mut Executors) {
+        let task = &self.tasks[index.index()];
+        if !task.is_done && task.copies_running == 0 {
             self.add_pending(index, executors);
         }
-        AfterFailure::GoOn
     }
 
     /// The executor that held finished map outputs is gone: these tasks must run again.
@@ -158,9 +157,7 @@ impl TaskSetManager {
             self.winners.swap_remove(&info.index);
             self.tasks[info.index.index()].is_done = false;
             self.successful -= 1;
-            if self.is_waiting(info.index) {
-                self.add_pending(info.index, executors);
-            }
+            self.wait_again(info.index, executors);
         }
         lost
     }

@@ -43,7 +43,12 @@ pub(crate) struct Listed {
 
 impl PendingTasks {
     /// Puts a task into the lists of its preferred places.
-    pub(crate) fn add(&mut self, index: TaskIndex, preferred: &[TaskLocation], executors: &mut Executors) -> Listed {
+    pub(crate) fn add(
+        &mut self,
+        index: TaskIndex,
+        preferred: &[TaskLocation],
+        executors: &mut Executors,
+    ) -> Listed {
         let mut listed = Listed { no_pref: preferred.is_empty(), ..Listed::default() };
         for place in preferred {
             let host = executors.hosts.intern(place.host());
@@ -79,19 +84,34 @@ impl PendingTasks {
         self.for_rack.entry(rack).or_default().push(index);
     }
 
-    pub(crate) fn take_for_executor(&mut self, id: ExecutorId, judge: impl Fn(TaskIndex) -> Entry) -> Option<TaskIndex> {
+    pub(crate) fn take_for_executor(
+        &mut self,
+        id: ExecutorId,
+        judge: impl Fn(TaskIndex) -> Entry,
+    ) -> Option<TaskIndex> {
         take(self.for_executor.get_mut(&id)?, judge)
     }
 
-    pub(crate) fn take_for_host(&mut self, id: HostId, judge: impl Fn(TaskIndex) -> Entry) -> Option<TaskIndex> {
+    pub(crate) fn take_for_host(
+        &mut self,
+        id: HostId,
+        judge: impl Fn(TaskIndex) -> Entry,
+    ) -> Option<TaskIndex> {
         take(self.for_host.get_mut(&id)?, judge)
     }
 
-    pub(crate) fn take_for_rack(&mut self, id: RackId, judge: impl Fn(TaskIndex) -> Entry) -> Option<TaskIndex> {
+    pub(crate) fn take_for_rack(
+        &mut self,
+        id: RackId,
+        judge: impl Fn(TaskIndex) -> Entry,
+    ) -> Option<TaskIndex> {
         take(self.for_rack.get_mut(&id)?, judge)
     }
 
-    pub(crate) fn take_without_preference(&mut self, judge: impl Fn(TaskIndex) -> Entry) -> Option<TaskIndex> {
+    pub(crate) fn take_without_preference(
+        &mut self,
+        judge: impl Fn(TaskIndex) -> Entry,
+    ) -> Option<TaskIndex> {
         take(&mut self.no_prefs, judge)
     }
 
@@ -106,17 +126,29 @@ impl PendingTasks {
     }
 
     /// Whether a waiting task prefers an executor that is alive.
-    pub(crate) fn wants_alive_executor(&mut self, executors: &Executors, is_waiting: impl Fn(TaskIndex) -> bool) -> bool {
+    pub(crate) fn wants_alive_executor(
+        &mut self,
+        executors: &Executors,
+        is_waiting: impl Fn(TaskIndex) -> bool,
+    ) -> bool {
         any_waiting(&mut self.for_executor, |id| executors.is_alive(id), is_waiting)
     }
 
     /// Whether a waiting task prefers a host with an executor alive.
-    pub(crate) fn wants_alive_host(&mut self, executors: &Executors, is_waiting: impl Fn(TaskIndex) -> bool) -> bool {
+    pub(crate) fn wants_alive_host(
+        &mut self,
+        executors: &Executors,
+        is_waiting: impl Fn(TaskIndex) -> bool,
+    ) -> bool {
         any_waiting(&mut self.for_host, |id| executors.hosts.is_alive(id), is_waiting)
     }
 
     /// Whether a waiting task prefers a rack with a host alive.
-    pub(crate) fn wants_alive_rack(&mut self, executors: &Executors, is_waiting: impl Fn(TaskIndex) -> bool) -> bool {
+    pub(crate) fn wants_alive_rack(
+        &mut self,
+        executors: &Executors,
+        is_waiting: impl Fn(TaskIndex) -> bool,
+    ) -> bool {
         any_waiting(&mut self.for_rack, |id| executors.hosts.is_rack_alive(id), is_waiting)
     }
 }

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use firesteel_types::{
-    AttemptId, AttemptNumber, Cpus, ExecutorId, ListenerEvent, Locality, ResourceAssignment, TaskInfo, TaskLocation,
-    TaskMetrics,
+    AttemptId, AttemptNumber, Cpus, ExecutorId, ListenerEvent, Locality, ResourceAssignment, TaskInfo,
+    TaskLocation, TaskMetrics,
 };
 
 use super::{
@@ -93,7 +93,8 @@ impl TaskScheduler {
         } else {
             self.dirty.sort_unstable();
             self.dirty.dedup();
-            let has_offer = |id: &ExecutorId| cx.executors.get(*id).is_some_and(|executor| executor.has_offer());
+            let has_offer =
+                |id: &ExecutorId| cx.executors.get(*id).is_some_and(|executor| executor.has_offer());
             list.extend(self.dirty.drain(..).filter(has_offer));
             Coverage::Partial
         };
@@ -118,7 +119,8 @@ impl TaskScheduler {
         let mut effects = Vec::new();
         health.apply_timeouts(cx.now, &mut effects);
         let is_excluded = |id: ExecutorId| {
-            health.is_executor_excluded(id) || cx.executors.host_name(id).is_some_and(|h| health.is_node_excluded(h))
+            health.is_executor_excluded(id)
+                || cx.executors.host_name(id).is_some_and(|h| health.is_node_excluded(h))
         };
         list.retain(|id| !is_excluded(*id));
         self.perform_health(cx, effects);
@@ -167,7 +169,8 @@ impl TaskScheduler {
             let set = self.sets[key.0 as usize].as_mut().expect("keys are of active sets");
             let need = cx.profiles.need(set.set.profile).expect("stages are made with known profiles");
             let executor = cx.executors.known(id);
-            let can_run = cx.profiles.can_run_on(set.set.profile, executor.profile) && executor.resources.can_take(need);
+            let can_run = cx.profiles.can_run_on(set.set.profile, executor.profile)
+                && executor.resources.can_take(need);
             if can_run {
                 let hosts = &cx.executors.hosts;
                 let (host, rack) = (executor.host, hosts.rack(executor.host));
@@ -175,8 +178,10 @@ impl TaskScheduler {
                 match set.offer(cx.now, offer, level, &cx.config.locality) {
                     Answer::Takes(picked) => {
                         swept = true;
-                        round.best = Some(round.best.map_or(picked.locality, |best| best.min(picked.locality)));
-                        let resources = cx.executors.take(id, need).expect("the need was checked against the offer");
+                        round.best =
+                            Some(round.best.map_or(picked.locality, |best| best.min(picked.locality)));
+                        let resources =
+                            cx.executors.take(id, need).expect("the need was checked against the offer");
                         if set.set.barrier {
                             set.place(picked.index);
                             round.placed.push(Placed { executor: id, picked, resources });
@@ -335,7 +340,9 @@ fn passed_over(preferred: &[TaskLocation], executors: &Executors) -> [Option<Pas
         let host = executors.hosts.find(place.host());
         let host_alive = host.is_some_and(|host| executors.hosts.is_alive(host));
         match place {
-            TaskLocation::Executor { executor, .. } => process = (true, process.1 || executors.is_alive(*executor)),
+            TaskLocation::Executor { executor, .. } => {
+                process = (true, process.1 || executors.is_alive(*executor))
+            }
             TaskLocation::HostCache(_) => process = (true, process.1 || host_alive),
             TaskLocation::Host(_) => (),
         }

@@ -1,6 +1,6 @@
 //! The task scheduler's state, and what the DAG scheduler orders of it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 
 use indexmap::IndexMap;
 use rustc_hash::FxBuildHasher;
@@ -36,7 +36,9 @@ pub(crate) struct TaskScheduler {
     pub(super) rng: Rng,
     pub(crate) health: Option<HealthTracker>,
     /// Executors that the health tracker wants gone.
-    pub(crate) to_backend: Vec<HealthEffect>,
+    pub(crate) to_backend: VecDeque<HealthEffect>,
+    /// Barrier sets that are over.
+    pub(crate) ended_barriers: Vec<StageAttemptId>,
     pub(super) unschedulable: BTreeMap<StageAttemptId, Unschedulable>,
     /// Whether everything free is to be offered.
     pub(crate) revive: bool,
@@ -75,7 +77,8 @@ impl TaskScheduler {
             next_attempt: 0,
             rng: Rng::new(config.seed),
             health: health.transpose()?,
-            to_backend: Vec::new(),
+            to_backend: VecDeque::new(),
+            ended_barriers: Vec::new(),
             unschedulable: BTreeMap::new(),
             revive: false,
             dirty: Vec::new(),
@@ -102,7 +105,9 @@ impl TaskScheduler {
     pub(crate) fn perform(&mut self, cx: &mut Shared, order: TaskOrder) {
         match order {
             TaskOrder::Submit(set) => self.submit(cx, *set),
-            TaskOrder::KillStage { stage, interrupt, reason } => self.kill_stage(cx, stage, interrupt, &reason),
+            TaskOrder::KillStage { stage, interrupt, reason } => {
+                self.kill_stage(cx, stage, interrupt, &reason)
+            }
             TaskOrder::PartitionCompleted { stage, partition } => {
                 for key in self.sets_of(stage) {
                     self.on_partition_completed(cx, key, partition);
@@ -132,7 +137,7 @@ impl TaskScheduler {
         })));
         self.pools.add_set(key, set.id, set.priority, set.properties.get(Properties::POOL));
         self.by_id.insert(set.id, key);
-        let manager = TaskSetManager::new(set, key, cx.now, &cx.config, &mut cx.executors);
+        let manager = TaskSetManager::new(set, cx.now, &cx.config, &mut cx.executors);
         self.ask_racks(cx, &manager);
         self.sets[key.0 as usize] = Some(manager);
         self.refresh_schedulable(key);
@@ -167,7 +172,10 @@ impl TaskScheduler {
         }
     }
 
-    fn kill_attempts(&mut self, cx: &mut Shared, key: SetKey, interrupt: bool, reason: &str) {
+    fn kill_attempts(&self, cx: &mut Shared, key: SetKey, interrupt: bool, reason: &str) {
+        if !cx.config.can_kill_tasks {
+            return;
+        }
         for attempt in self.set(key).running() {
             let running = &self.running[&attempt];
             // An attempt whose result is on the way has ended: there is nothing to kill.
@@ -179,7 +187,13 @@ impl TaskScheduler {
     }
 
     /// Gives up a task set: the DAG scheduler fails what depends on it, and what still runs is left to end.
-    pub(super) fn give_up(&mut self, cx: &mut Shared, key: SetKey, reason: String, cause: Option<TaskFailure>) {
+    pub(super) fn give_up(
+        &mut self,
+        cx: &mut Shared,
+        key: SetKey,
+        reason: String,
+        cause: Option<TaskFailure>,
+    ) {
         let set = self.set_mut(key);
         set.is_zombie = true;
         cx.to_dag.push_back(DagEvent::TaskSetFailed { set: set.set.id, reason, cause });
@@ -219,6 +233,9 @@ impl TaskScheduler {
         self.by_id.remove(&id);
         self.withdraw_unschedulable(cx, id);
         cx.out.push(Effect::ForgetStage { set: id });
+        if manager.set.barrier {
+            self.ended_barriers.push(id);
+        }
         if manager.all_done()
             && let (Some(health), Some(list)) = (&mut self.health, manager.excludelist())
         {
@@ -238,7 +255,11 @@ impl TaskScheduler {
             let set = self.set(*key);
             assert_eq!(set.set.id, *id, "sets are filed under their own id");
             set.check_invariants();
-            assert_eq!(self.pools.running(*key) as usize, set.running.len(), "{id}: the pool counts what runs");
+            assert_eq!(
+                self.pools.running(*key) as usize,
+                set.running.len(),
+                "{id}: the pool counts what runs"
+            );
             assert!(!set.is_finished(), "{id}: a finished zombie is removed at once");
         }
         let in_sets: usize = self.by_id.values().map(|key| self.set(*key).running.len()).sum();

@@ -64,7 +64,12 @@ impl TaskScheduler {
         }
     }
 
-    fn find_speculatable(&self, cx: &Shared, key: crate::pool::SetKey, config: &SpeculationConfig) -> Vec<TaskIndex> {
+    fn find_speculatable(
+        &self,
+        cx: &Shared,
+        key: crate::pool::SetKey,
+        config: &SpeculationConfig,
+    ) -> Vec<TaskIndex> {
         let set = self.set(key);
         let Some(threshold) = set.speculation_threshold(cx, config) else { return Vec::new() };
         let is_due = |running: &&Running| {
@@ -81,7 +86,11 @@ impl TaskScheduler {
                         || set.finished.is_slow(&running.metrics, efficiency.process_rate_permille)
                 })
         };
-        set.running().map(|attempt| &self.running[&attempt]).filter(is_due).map(|running| running.info.index).collect()
+        set.running()
+            .map(|attempt| &self.running[&attempt])
+            .filter(is_due)
+            .map(|running| running.info.index)
+            .collect()
     }
 }
 

@@ -1,8 +1,8 @@
 //! What executors report of their attempts, and what the loss of an executor does to them.
 
 use firesteel_types::{
-    AttemptId, ExecutorId, ExecutorLossReason, ListenerEvent, PartitionId, TaskEndReason, TaskFailure, TaskIndex,
-    TaskInfo, TaskMetrics,
+    AttemptId, ExecutorId, ExecutorLossReason, ListenerEvent, PartitionId, TaskEndReason, TaskFailure,
+    TaskIndex, TaskInfo, TaskMetrics,
 };
 
 use super::{
@@ -23,7 +23,13 @@ const TOO_LARGE: &str = "the results of its task set exceed the driver's limit";
 const BEATEN: &str = "another attempt succeeded";
 
 impl TaskScheduler {
-    pub(crate) fn on_status(&mut self, cx: &mut Shared, executor: ExecutorId, attempt: AttemptId, status: TaskStatus) {
+    pub(crate) fn on_status(
+        &mut self,
+        cx: &mut Shared,
+        executor: ExecutorId,
+        attempt: AttemptId,
+        status: TaskStatus,
+    ) {
         let Some(running) = self.running.get_mut(&attempt) else {
             return cx.ignore(Ignored::UnknownAttempt { attempt });
         };
@@ -32,12 +38,17 @@ impl TaskScheduler {
         }
         match (&running.phase, status) {
             (RunPhase::Fetching(_), _) => cx.ignore(Ignored::UnknownAttempt { attempt }),
-            (RunPhase::Launching | RunPhase::Running, TaskStatus::Running) => running.phase = RunPhase::Running,
+            (RunPhase::Launching | RunPhase::Running, TaskStatus::Running) => {
+                running.phase = RunPhase::Running
+            }
             (RunPhase::Launching | RunPhase::Running, TaskStatus::Finished(outcome)) => {
                 self.free_resources(cx, attempt);
                 self.on_finished(cx, attempt, outcome);
             }
-            (RunPhase::Launching | RunPhase::Running, TaskStatus::Failed { failure, metrics, accumulators }) => {
+            (
+                RunPhase::Launching | RunPhase::Running,
+                TaskStatus::Failed { failure, metrics, accumulators },
+            ) => {
                 self.free_resources(cx, attempt);
                 self.fail_attempt(cx, attempt, failure, metrics, accumulators);
             }
@@ -60,13 +71,22 @@ impl TaskScheduler {
         let too_much = set.takes_too_much(outcome.size_bytes, limit);
         if too_much.is_some() || outcome.result == ResultPlace::Dropped {
             let reason = too_much.unwrap_or_else(|| {
-                format!("a result of {} bytes is bigger than spark.driver.maxResultSize ({limit} bytes)", outcome.size_bytes)
+                format!(
+                    "a result of {} bytes is bigger than spark.driver.maxResultSize ({limit} bytes)",
+                    outcome.size_bytes
+                )
             });
             if outcome.result == ResultPlace::Indirect {
                 cx.out.push(Effect::DropResultBlock { attempt });
             }
             self.give_up(cx, key, reason, None);
-            self.fail_attempt(cx, attempt, TaskFailure::killed(TOO_LARGE), outcome.metrics, outcome.accumulators);
+            self.fail_attempt(
+                cx,
+                attempt,
+                TaskFailure::killed(TOO_LARGE),
+                outcome.metrics,
+                outcome.accumulators,
+            );
             return;
         }
         match outcome.result {
@@ -83,7 +103,8 @@ impl TaskScheduler {
     }
 
     pub(crate) fn on_result_fetched(&mut self, cx: &mut Shared, attempt: AttemptId, fetched: FetchedResult) {
-        let Some(Running { phase: phase @ RunPhase::Fetching(_), set, .. }) = self.running.get_mut(&attempt) else {
+        let Some(Running { phase: phase @ RunPhase::Fetching(_), set, .. }) = self.running.get_mut(&attempt)
+        else {
             return cx.ignore(Ignored::UnknownAttempt { attempt });
         };
         let RunPhase::Fetching(outcome) = std::mem::replace(phase, RunPhase::Running) else {
@@ -94,7 +115,13 @@ impl TaskScheduler {
             FetchedResult::Fetched => self.succeed_attempt(cx, attempt, *outcome),
             FetchedResult::Lost => {
                 self.set_mut(key).uncount_result(outcome.size_bytes);
-                self.fail_attempt(cx, attempt, TaskFailure::ResultLost, outcome.metrics, outcome.accumulators);
+                self.fail_attempt(
+                    cx,
+                    attempt,
+                    TaskFailure::ResultLost,
+                    outcome.metrics,
+                    outcome.accumulators,
+                );
             }
             FetchedResult::Unreadable { message } => {
                 self.give_up(cx, key, format!("the result of {attempt} cannot be decoded: {message}"), None);
@@ -108,7 +135,13 @@ impl TaskScheduler {
         let (key, index, beaten) = (running.set, running.info.index, running.beaten);
         if beaten && self.set(key).is_done(index) {
             self.set_mut(key).uncount_result(outcome.size_bytes);
-            self.fail_attempt(cx, attempt, TaskFailure::killed(BEATEN), outcome.metrics, outcome.accumulators);
+            self.fail_attempt(
+                cx,
+                attempt,
+                TaskFailure::killed(BEATEN),
+                outcome.metrics,
+                outcome.accumulators,
+            );
             return;
         }
         let running = self.take_running(attempt);
@@ -212,9 +245,9 @@ impl TaskScheduler {
     ) {
         let set = &self.set(key).set;
         let output = set.tasks[info.index.index()].output;
-        let (id, kind, epoch, barrier) = (set.id, set.kind, set.epoch, set.barrier);
+        let (id, epoch, barrier) = (set.id, set.epoch, set.barrier);
         let ended =
-            TaskEnded { set: id, kind, output, info, epoch, barrier, reason, metrics, accumulators, map_output };
+            TaskEnded { set: id, output, info, epoch, barrier, reason, metrics, accumulators, map_output };
         cx.to_dag.push_back(DagEvent::TaskEnded(Box::new(ended)));
     }
 
@@ -250,7 +283,13 @@ impl TaskScheduler {
         }
     }
 
-    pub(crate) fn on_kill_requested(&mut self, cx: &mut Shared, attempt: AttemptId, interrupt: bool, reason: String) {
+    pub(crate) fn on_kill_requested(
+        &mut self,
+        cx: &mut Shared,
+        attempt: AttemptId,
+        interrupt: bool,
+        reason: String,
+    ) {
         let executor = self.running.get(&attempt).map(|running| running.info.executor);
         if let Some(executor) = executor {
             cx.out.push(Effect::KillTask { executor, attempt, interrupt, reason });
@@ -277,7 +316,12 @@ impl TaskScheduler {
     }
 
     /// An executor is gone for good. What ran there failed; map outputs that went with it must be made again.
-    pub(crate) fn on_executor_lost(&mut self, cx: &mut Shared, executor: ExecutorId, reason: &ExecutorLossReason) {
+    pub(crate) fn on_executor_lost(
+        &mut self,
+        cx: &mut Shared,
+        executor: ExecutorId,
+        reason: &ExecutorLossReason,
+    ) {
         let is_decommission = matches!(reason, ExecutorLossReason::Decommissioned { .. });
         let outputs_lost = !cx.config.reliable_shuffle && (is_decommission || !cx.config.shuffle_service);
         let keys: Vec<_> = self.by_id.values().copied().collect();
@@ -285,14 +329,18 @@ impl TaskScheduler {
             if outputs_lost {
                 self.resubmit_lost_outputs(cx, key, executor, is_decommission);
             }
-            let there: Vec<_> =
-                self.set(key).running().filter(|attempt| self.running[attempt].info.executor == executor).collect();
+            let there: Vec<_> = self
+                .set(key)
+                .running()
+                .filter(|attempt| self.running[attempt].info.executor == executor)
+                .collect();
             for attempt in there {
                 let running = &self.running[&attempt];
                 let launching = matches!(running.phase, RunPhase::Launching);
                 let metrics = running.metrics;
                 let caused_by_app = reason.is_caused_by_app() && !launching;
-                let failure = TaskFailure::ExecutorLost { executor, caused_by_app, reason: reason.to_string() };
+                let failure =
+                    TaskFailure::ExecutorLost { executor, caused_by_app, reason: reason.to_string() };
                 self.fail_attempt(cx, attempt, failure, metrics, false);
             }
         }
@@ -303,7 +351,13 @@ impl TaskScheduler {
         self.revive = true;
     }
 
-    fn resubmit_lost_outputs(&mut self, cx: &mut Shared, key: SetKey, executor: ExecutorId, is_decommission: bool) {
+    fn resubmit_lost_outputs(
+        &mut self,
+        cx: &mut Shared,
+        key: SetKey,
+        executor: ExecutorId,
+        is_decommission: bool,
+    ) {
         let StageTaskKind::ShuffleMap(shuffle) = self.set(key).set.kind else { return };
         let set = self.sets[key.0 as usize].as_mut().expect("keys are of active sets");
         if set.is_zombie {
@@ -313,7 +367,9 @@ impl TaskScheduler {
         let lost = set.undo_winners(&mut cx.executors, |info| {
             // A decommissioned executor may have moved its output elsewhere before it left.
             let moved = is_decommission
-                && map_outputs.output(shuffle, info.partition).is_some_and(|output| output.executor != executor);
+                && map_outputs
+                    .output(shuffle, info.partition)
+                    .is_some_and(|output| output.executor != executor);
             info.executor == executor && !moved
         });
         for info in lost {

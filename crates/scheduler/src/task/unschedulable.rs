@@ -3,12 +3,7 @@
 use firesteel_types::{ExecutorId, Host, ListenerEvent, StageAttemptId, TaskIndex, Timestamp};
 
 use super::scheduler::TaskScheduler;
-use crate::{
-    effect::Effect,
-    exclusion::HealthEffect,
-    pool::SetKey,
-    shared::Shared,
-};
+use crate::{effect::Effect, exclusion::HealthEffect, pool::SetKey, shared::Shared};
 
 /// A set that can run nowhere, and is given up unless something changes.
 #[derive(Clone, Copy, Debug)]
@@ -66,8 +61,12 @@ impl TaskScheduler {
 
     /// Gives up the sets whose time is over.
     pub(super) fn abort_unschedulable(&mut self, cx: &mut Shared) {
-        let due: Vec<_> =
-            self.unschedulable.iter().filter(|(_, w)| w.abort_at <= cx.now).map(|(id, w)| (*id, w.task)).collect();
+        let due: Vec<_> = self
+            .unschedulable
+            .iter()
+            .filter(|(_, w)| w.abort_at <= cx.now)
+            .map(|(id, w)| (*id, w.task))
+            .collect();
         for (id, task) in due {
             self.withdraw_unschedulable(cx, id);
             if let Some(key) = self.by_id.get(&id).copied() {
@@ -119,7 +118,7 @@ impl TaskScheduler {
                 HealthEffect::KillExecutor { .. }
                 | HealthEffect::DecommissionExecutor { .. }
                 | HealthEffect::KillExecutorsOnHost(_)
-                | HealthEffect::DecommissionExecutorsOnHost(_) => self.to_backend.push(effect),
+                | HealthEffect::DecommissionExecutorsOnHost(_) => self.to_backend.push_back(effect),
             }
         }
     }

@@ -1,0 +1,262 @@
+//! A scheduler with a clock that stands still until told otherwise, and short names for everything.
+
+use std::{collections::BTreeMap, time::Duration};
+
+use firesteel_scheduler::{
+    BlockUpdate, Effect, Event, ExecutorSpec, JobSpec, MapOutput, Partitions, Scheduler, SchedulerConfig,
+    TaskDescription, TaskOutcome, TaskStatus,
+    map_output::{BlockSizes, SizeLimits},
+};
+use firesteel_types::{
+    AttemptId, Cpus, Dependency, ExecutorId, ExecutorLossReason, FetchFailure, JobId, PartitionId, ProfileId,
+    Properties, RddId, RddNode, ShuffleDependency, ShuffleId, TaskFailure, TaskMetrics, Timestamp,
+};
+
+pub use crate::show::Shown;
+
+/// A scheduler under test.
+pub struct World {
+    pub scheduler: Scheduler,
+    pub now: Timestamp,
+    /// Everything launched so far, by attempt.
+    pub launched: BTreeMap<AttemptId, TaskDescription>,
+    next_job: u32,
+}
+
+/// The effects of one event.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Effects(pub Vec<Effect>);
+
+impl World {
+    /// A scheduler with Spark's defaults.
+    pub fn new() -> Self {
+        Self::with(SchedulerConfig::default())
+    }
+
+    pub fn with(config: SchedulerConfig) -> Self {
+        let scheduler = Scheduler::new(config).expect("the test's configuration is valid");
+        Self { scheduler, now: Timestamp::from_secs(1000), launched: BTreeMap::new(), next_job: 0 }
+    }
+
+    /// Sends one event at the current time.
+    pub fn send(&mut self, event: Event) -> Effects {
+        let effects = self.scheduler.handle(self.now, event);
+        for effect in &effects {
+            if let Effect::LaunchTask(task) = effect {
+                self.launched.insert(task.attempt, (**task).clone());
+            }
+        }
+        Effects(effects)
+    }
+
+    /// Lets time pass and sends a tick.
+    pub fn advance(&mut self, by: Duration) -> Effects {
+        self.now += by;
+        self.send(Event::Tick)
+    }
+
+    /// Registers and launches executors of `cores` cores each, numbered from `first`, one on each host.
+    pub fn executors(&mut self, first: u32, hosts: &[&str], cores: u32) -> &mut Self {
+        for (id, host) in (first..).zip(hosts) {
+            self.executor(id, host, cores);
+        }
+        self
+    }
+
+    /// Registers and launches one executor. The effects are those of the launch: its first offer.
+    pub fn executor(&mut self, id: u32, host: &str, cores: u32) -> Effects {
+        self.register(id, host, cores);
+        self.send(Event::ExecutorLaunched { executor: ExecutorId(id) })
+    }
+
+    /// Registers one executor, which is not ready yet.
+    pub fn register(&mut self, id: u32, host: &str, cores: u32) -> Effects {
+        self.send(Event::ExecutorRegistered(executor_spec(id, host, cores)))
+    }
+
+    pub fn rdds(&mut self, nodes: impl IntoIterator<Item = RddNode>) -> &mut Self {
+        let effects = self.send(Event::RddsRegistered(nodes.into_iter().collect()));
+        assert_eq!(effects.lines(), [""; 0], "the test's lineage is valid");
+        self
+    }
+
+    /// Submits a job over every partition of an RDD.
+    pub fn submit(&mut self, rdd: u32) -> Effects {
+        self.submit_with(rdd, Properties::default())
+    }
+
+    pub fn submit_with(&mut self, rdd: u32, properties: Properties) -> Effects {
+        self.submit_spec(rdd, Partitions::All, properties)
+    }
+
+    /// Submits a job over some partitions of an RDD.
+    pub fn submit_partitions(&mut self, rdd: u32, partitions: &[u32]) -> Effects {
+        let partitions = Partitions::Listed(partitions.iter().copied().map(PartitionId).collect());
+        self.submit_spec(rdd, partitions, Properties::default())
+    }
+
+    pub fn submit_spec(&mut self, rdd: u32, partitions: Partitions, properties: Properties) -> Effects {
+        let job = JobId(self.next_job);
+        self.next_job += 1;
+        self.send(Event::JobSubmitted(JobSpec { job, rdd: RddId(rdd), partitions, properties }))
+    }
+
+    /// Submits the map side of a shuffle that `rdd` reads as a job of its own.
+    pub fn submit_map_stage(&mut self, rdd: u32, shuffle: u32) -> Effects {
+        let job = JobId(self.next_job);
+        self.next_job += 1;
+        let (rdd, shuffle) = (RddId(rdd), ShuffleId(shuffle));
+        self.send(Event::MapStageSubmitted { job, rdd, shuffle, properties: Properties::default() })
+    }
+
+    /// The attempt says that it runs.
+    pub fn running(&mut self, attempt: u64) -> Effects {
+        self.status(attempt, TaskStatus::Running)
+    }
+
+    /// A result task finishes.
+    pub fn finish(&mut self, attempt: u64) -> Effects {
+        self.status(attempt, TaskStatus::Finished(TaskOutcome::default()))
+    }
+
+    /// A map task finishes with blocks of these sizes, one for each reducer.
+    pub fn finish_map(&mut self, attempt: u64, sizes: &[u64]) -> Effects {
+        self.status(attempt, TaskStatus::Finished(map_outcome(sizes, None)))
+    }
+
+    pub fn fail(&mut self, attempt: u64, failure: TaskFailure) -> Effects {
+        self.status(
+            attempt,
+            TaskStatus::Failed { failure, metrics: TaskMetrics::default(), accumulators: false },
+        )
+    }
+
+    /// The attempt panics.
+    pub fn panic(&mut self, attempt: u64) -> Effects {
+        self.fail(attempt, TaskFailure::panicked("boom"))
+    }
+
+    /// A status update from the executor that runs the attempt.
+    pub fn status(&mut self, attempt: u64, status: TaskStatus) -> Effects {
+        let attempt = AttemptId(attempt);
+        let executor = self.launched.get(&attempt).map_or(ExecutorId(999), |task| task.executor);
+        self.send(Event::StatusUpdate { executor, attempt, status })
+    }
+
+    /// The executor's process is gone, through a task's fault.
+    pub fn lose(&mut self, executor: u32) -> Effects {
+        self.lose_with(executor, ExecutorLossReason::process_lost("gone"))
+    }
+
+    pub fn lose_with(&mut self, executor: u32, reason: ExecutorLossReason) -> Effects {
+        self.send(Event::ExecutorLost { executor: ExecutorId(executor), reason })
+    }
+
+    /// The partitions of an RDD are cached at these executors, in order.
+    pub fn cache(&mut self, rdd: u32, executors: &[u32]) -> &mut Self {
+        for (partition, executor) in (0..).zip(executors) {
+            let block = BlockUpdate { rdd: RddId(rdd), partition: PartitionId(partition), present: true };
+            self.send(Event::BlocksUpdated { executor: ExecutorId(*executor), blocks: vec![block] });
+        }
+        self
+    }
+
+    /// The executor that runs an attempt.
+    pub fn executor_of(&self, attempt: u64) -> ExecutorId {
+        self.launched[&AttemptId(attempt)].executor
+    }
+
+    /// Asserts that no trace of any job is left.
+    pub fn assert_quiescent(&self) {
+        assert!(self.scheduler.is_quiescent(), "something is left: {:#?}", self.scheduler);
+    }
+}
+
+impl Effects {
+    /// Every effect as a short line.
+    pub fn lines(&self) -> Vec<String> {
+        self.0.iter().map(|effect| Shown(effect).to_string()).collect()
+    }
+
+    /// The attempts that were launched, in order.
+    pub fn launches(&self) -> Vec<&TaskDescription> {
+        self.0
+            .iter()
+            .filter_map(|effect| match effect {
+                Effect::LaunchTask(task) => Some(&**task),
+                _ => None,
+            })
+            .collect()
+    }
+
+    /// The ids of the attempts that were launched.
+    pub fn attempts(&self) -> Vec<u64> {
+        self.launches().iter().map(|task| task.attempt.0).collect()
+    }
+
+    /// The partitions that were launched.
+    pub fn partitions(&self) -> Vec<u32> {
+        self.launches().iter().map(|task| task.partition.0).collect()
+    }
+
+    /// The lines that contain `text`.
+    pub fn lines_with(&self, text: &str) -> Vec<String> {
+        self.lines().into_iter().filter(|line| line.contains(text)).collect()
+    }
+}
+
+pub fn executor_spec(id: u32, host: &str, cores: u32) -> ExecutorSpec {
+    ExecutorSpec {
+        executor: ExecutorId(id),
+        host: host.into(),
+        address: format!("{host}:{id}").into(),
+        cpus: Cpus::cores(cores),
+        resources: BTreeMap::new(),
+        profile: ProfileId::DEFAULT,
+    }
+}
+
+/// A source RDD.
+pub fn source(id: u32, partitions: u32) -> RddNode {
+    RddNode::source(RddId(id), partitions)
+}
+
+/// An RDD computed one to one from `parent`.
+pub fn map(id: u32, partitions: u32, parent: u32) -> RddNode {
+    RddNode::derived(RddId(id), partitions, vec![Dependency::one_to_one(RddId(parent))])
+}
+
+/// An RDD that reads `shuffle` of `parent`.
+pub fn shuffled(id: u32, partitions: u32, shuffle: u32, parent: u32) -> RddNode {
+    RddNode::derived(RddId(id), partitions, vec![shuffle_dependency(shuffle, parent, partitions)])
+}
+
+pub fn shuffle_dependency(shuffle: u32, parent: u32, reducers: u32) -> Dependency {
+    Dependency::Shuffle(ShuffleDependency::new(ShuffleId(shuffle), RddId(parent), reducers))
+}
+
+/// The outcome of a map task that wrote blocks of these sizes.
+pub fn map_outcome(sizes: &[u64], checksum: Option<u64>) -> TaskOutcome {
+    let sizes = BlockSizes::from_bytes(sizes, &SizeLimits::default());
+    TaskOutcome { map_output: Some(MapOutput { sizes, checksum }), ..TaskOutcome::default() }
+}
+
+/// A failure to fetch the output of map partition `map` from an executor.
+pub fn fetch_failed(shuffle: u32, map: u32, executor: u32, host: &str) -> TaskFailure {
+    TaskFailure::FetchFailed(FetchFailure {
+        shuffle: ShuffleId(shuffle),
+        location: Some((ExecutorId(executor), host.into())),
+        map_partition: Some(PartitionId(map)),
+        map_attempt: None,
+        reduce_partition: PartitionId(0),
+        message: "connection refused".to_owned(),
+    })
+}
+
+pub const fn secs(n: u64) -> Duration {
+    Duration::from_secs(n)
+}
+
+pub const fn millis(n: u64) -> Duration {
+    Duration::from_millis(n)
+}
