@@ -18,6 +18,7 @@ impl Master {
     pub fn check_invariants(&self) {
         assert_ne!(self.phase, Phase::CompletingRecovery, "recovery completes within one event");
         self.workers.check_invariants();
+        self.dead_workers.check_invariants();
         self.check_executors();
         self.check_drivers();
         self.check_peers();

@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 use super::{
     app_info::{AppInfo, CompletedApp},
     config::{IdPatterns, MasterConfig, MasterConfigError},
+    dead_workers::DeadWorkers,
     driver_info::{CompletedDriver, DriverInfo},
     effect::{IgnoredReason, MasterEffect, Reply},
     event::MasterEvent,
@@ -41,7 +42,7 @@ pub struct Master {
     pub(super) rng: Rng,
     pub(super) phase: Phase,
     pub(super) workers: WorkerTable,
-    pub(super) dead_workers: BTreeMap<WorkerId, DeadWorker>,
+    pub(super) dead_workers: DeadWorkers,
     /// In the order of registration.
     pub(super) apps: IndexMap<AppId, AppInfo, FxBuildHasher>,
     pub(super) drivers: BTreeMap<DriverId, DriverInfo>,
@@ -89,7 +90,7 @@ impl Master {
             rng: Rng::new(seed),
             phase: Phase::Standby,
             workers: WorkerTable::new(config.worker_selection),
-            dead_workers: BTreeMap::new(),
+            dead_workers: DeadWorkers::default(),
             apps: IndexMap::default(),
             drivers: BTreeMap::new(),
             waiting_drivers: VecDeque::new(),
@@ -248,7 +249,7 @@ impl Master {
 
     /// The workers that were lost and are still listed, by id.
     pub fn dead_workers(&self) -> impl Iterator<Item = &DeadWorker> {
-        self.dead_workers.values()
+        self.dead_workers.iter()
     }
 
     /// The live applications, in the order they registered.

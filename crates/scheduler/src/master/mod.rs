@@ -30,6 +30,7 @@ mod address_pool;
 mod app_info;
 mod apps;
 mod config;
+mod dead_workers;
 mod decommission;
 mod driver_info;
 mod drivers;

@@ -62,9 +62,7 @@ impl Master {
                     next = (at + 1) % order.len();
                 }
             } else {
-                if running < most {
-                    hopeless.insert(need);
-                }
+                hopeless.insert(need);
                 still_waiting.push_back(driver);
             }
         }

@@ -132,28 +132,29 @@ impl Master {
         drivers: Vec<RecoveredDriver>,
         out: &mut Vec<MasterEffect>,
     ) {
-        match self.workers.get(&worker).map(|info| (info.state, info.peer)) {
-            None => out.push(ignored(IgnoredReason::UnknownWorker { worker })),
-            Some((WorkerState::Decommissioned, _)) => {
-                out.push(ignored(IgnoredReason::WorkerDecommissioned { worker }));
-            }
-            Some((WorkerState::Alive | WorkerState::Unknown, old)) if !self.rebind(old, peer) => {
-                out.push(ignored(IgnoredReason::PeerInUse { peer }));
-            }
-            Some((WorkerState::Alive | WorkerState::Unknown, _)) => {
-                self.workers.update(&worker, |info| {
-                    info.state = WorkerState::Alive;
-                    info.owes_state = false;
-                    info.last_heartbeat = now;
-                });
-                self.changed = true;
-                for executor in executors {
-                    self.attach_executor(&worker, executor, out);
-                }
-                for driver in drivers {
-                    self.attach_driver(&worker, driver, out);
-                }
-            }
+        let Some((state, old)) = self.workers.get(&worker).map(|info| (info.state, info.peer)) else {
+            out.push(ignored(IgnoredReason::UnknownWorker { worker }));
+            return;
+        };
+        if state == WorkerState::Decommissioned {
+            out.push(ignored(IgnoredReason::WorkerDecommissioned { worker }));
+            return;
+        }
+        if !self.rebind(old, peer) {
+            out.push(ignored(IgnoredReason::PeerInUse { peer }));
+            return;
+        }
+        self.workers.update(&worker, |info| {
+            info.state = WorkerState::Alive;
+            info.owes_state = false;
+            info.last_heartbeat = now;
+        });
+        self.changed = true;
+        for executor in executors {
+            self.attach_executor(&worker, executor, out);
+        }
+        for driver in drivers {
+            self.attach_driver(&worker, driver, out);
         }
         self.complete_recovery_if_possible(now, out);
     }

@@ -59,8 +59,7 @@ impl Master {
         worker: WorkerDescription,
         out: &mut Vec<MasterEffect>,
     ) -> Result<(), String> {
-        self.dead_workers
-            .retain(|_, dead| (&dead.description.host, dead.description.port) != (&worker.host, worker.port));
+        self.dead_workers.forget_at(&worker.host, worker.port);
         if let Some(old) = self.workers.at_address(&worker.host, worker.port) {
             if old.state != WorkerState::Unknown {
                 return Err(format!("a worker at {}:{} is registered already", worker.host, worker.port));
@@ -88,7 +87,7 @@ impl Master {
     ) {
         if self.workers.get(&worker).is_some() {
             self.workers.update(&worker, |worker| worker.last_heartbeat = now);
-        } else if self.dead_workers.contains_key(&worker) {
+        } else if self.dead_workers.contains(&worker) {
             out.push(reply(peer, Reply::ReconnectWorker));
         } else {
             out.push(ignored(IgnoredReason::UnknownWorker { worker }));
@@ -127,8 +126,7 @@ impl Master {
 
     /// Declares silent workers dead, and stops to list those that have long been.
     pub(super) fn time_out_workers(&mut self, now: Timestamp, out: &mut Vec<MasterEffect>) {
-        let kept = self.config.dead_worker_kept();
-        self.dead_workers.retain(|_, dead| now.since(dead.last_heartbeat) <= kept);
+        self.dead_workers.forget_old(now, self.config.dead_worker_kept());
 
         let timeout = self.config.worker_timeout;
         let silent = self.workers.iter().filter(|worker| now.since(worker.last_heartbeat) > timeout);
@@ -165,8 +163,8 @@ impl Master {
         if worker.state != WorkerState::Decommissioned {
             out.push(MasterEffect::Forget(ObjectName::Worker(id.clone())));
         }
-        let dead = DeadWorker { description: worker.description, last_heartbeat: worker.last_heartbeat };
-        self.dead_workers.insert(id.clone(), dead);
+        self.dead_workers
+            .insert(DeadWorker { description: worker.description, last_heartbeat: worker.last_heartbeat });
         self.changed = true;
     }
 

@@ -160,17 +160,20 @@ fn workers_are_asked_in_the_order_of_the_policy() {
 #[test]
 fn workers_without_room_for_one_executor_are_passed_over() {
     let mut cluster = alive(MasterConfig::default());
-    cluster.worker(worker(0, 3, 4_096)); // Too few cores.
-    cluster.worker(worker(1, 16, 100)); // Too little memory.
-    cluster.worker(worker(2, 16, 4_096)); // No gpus.
     cluster
-        .worker(WorkerDescription { resources: addresses("gpu", &["0", "1", "2"]), ..worker(3, 16, 4_096) });
-    let mut description = app(4, 512);
+        .worker(WorkerDescription { resources: addresses("gpu", &["0", "1", "2"]), ..worker(0, 8, 4_096) });
+    cluster.worker(worker(1, 3, 4_096)); // Too few cores.
+    cluster.worker(worker(2, 16, 100)); // Too little memory.
+    cluster.worker(worker(3, 16, 4_096)); // No gpus.
+    let mut description = AppDescription { executor_limit: Some(1), ..app(4, 512) };
     description.executor.resources = BTreeMap::from([("gpu".into(), 2)]);
 
     let app = cluster.app(description);
+    let executors_before = cluster.cores(&app);
+    cluster.set_limit(&app, 2);
 
-    assert_eq!(cluster.cores(&app), [0, 0, 0, 4]);
+    assert_eq!(executors_before, [4, 0, 0, 0]);
+    assert_eq!(cluster.cores(&app), [4, 0, 0, 0], "the third gpu is not enough for a second executor");
 }
 
 /// Behaviours: MAST-008.

@@ -308,7 +308,7 @@ proptest! {
         let mut two = one.clone();
 
         for step in steps {
-            one.take(step.clone());
+            one.take(step);
             two.take(step);
         }
 

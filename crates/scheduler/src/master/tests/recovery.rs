@@ -205,6 +205,34 @@ fn those_that_disconnect_are_not_waited_for() {
     assert!(new.is_quiescent());
 }
 
+/// Behaviours: MAST-022.
+#[test]
+fn recovery_does_not_wait_for_workers_that_are_declared_dead() {
+    let patient = MasterConfig { recovery_timeout: Some(Duration::from_mins(10)), ..MasterConfig::default() };
+    let (mut new, _) = successor(&cluster_with(patient, 1));
+
+    new.wait(Duration::from_mins(2));
+
+    assert_eq!((new.state(), new.workers().count()), (RecoveryState::Alive, 0));
+}
+
+/// Behaviours: MAST-022.
+#[test]
+fn a_report_on_the_connection_of_another_is_ignored() {
+    let (old, app, _) = busy();
+    let (mut new, _) = successor(&old);
+    let peer = old.app_info(&app).peer;
+
+    let (executors, drivers) = (vec![], vec![]);
+    let of_worker = new.send(MasterEvent::WorkerSchedulerState { peer, worker: w(0), executors, drivers });
+    let peer_of_worker = old.worker_info(0).peer;
+    let of_app = new.send(MasterEvent::MasterChangeAcknowledged { peer: peer_of_worker, app });
+
+    assert_eq!(of_worker, [ignored(IgnoredReason::PeerInUse { peer })]);
+    assert_eq!(of_app, [ignored(IgnoredReason::PeerInUse { peer: peer_of_worker })]);
+    assert_eq!(new.worker_info(0).state, WorkerState::Unknown);
+}
+
 /// Behaviours: MAST-002, MAST-022.
 #[test]
 fn recovered_applications_keep_the_order_of_registration() {
