@@ -1,0 +1,231 @@
+//! What the master hears: from its runtime, from workers, from applications and from clients.
+//!
+//! Messages of peers keep the names of Spark's messages, so that a reader of Spark can search for them. A
+//! message that asks for something carries the [`Peer`] to answer. Nothing here is trusted: ids may be unknown,
+//! numbers too large, reports late.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use firesteel_types::{ExecutorId, ExecutorRequest, Host, ProfileId, ResourceName, Timestamp};
+use serde::{Deserialize, Serialize};
+
+use super::ids::{AppId, DriverId, Peer, WorkerId};
+
+/// Bytes that the master passes on without looking inside, such as the command to start.
+pub type Payload = Arc<[u8]>;
+
+/// Addresses of custom resources by name, each whole.
+pub type Addresses = BTreeMap<ResourceName, Vec<Arc<str>>>;
+
+/// Something that happened, for [`Master::handle`](super::Master::handle).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "the field names say it")]
+pub enum MasterEvent {
+    /// This master is the leader now.
+    Elected,
+    /// What was stored, in answer to [`LoadStored`](super::MasterEffect::LoadStored). The runtime chooses a
+    /// peer for each worker and application, and connects to it when it is first sent something.
+    Recovered {
+        apps: Vec<(StoredApp, Peer)>,
+        drivers: Vec<StoredDriver>,
+        workers: Vec<(WorkerDescription, Peer)>,
+    },
+    /// This master is the leader no longer.
+    RevokedLeadership,
+    /// The time given by [`Master::next_deadline`](super::Master::next_deadline) has come.
+    Tick,
+    /// A connection was lost.
+    Disconnected { peer: Peer },
+
+    /// A worker wants to take part. `master_address` is how it reached the master.
+    RegisterWorker { peer: Peer, worker: WorkerDescription, master_address: String },
+    /// A worker is alive.
+    Heartbeat { peer: Peer, worker: WorkerId },
+    /// What a worker runs, sent after each registration.
+    WorkerLatestState { worker: WorkerId, executors: Vec<(AppId, ExecutorId)>, drivers: Vec<DriverId> },
+    /// What a worker runs, in answer to [`MasterChanged`](super::WorkerMessage::MasterChanged).
+    WorkerSchedulerState {
+        peer: Peer,
+        worker: WorkerId,
+        executors: Vec<RecoveredExecutor>,
+        drivers: Vec<RecoveredDriver>,
+    },
+    /// An executor changed its state.
+    ExecutorStateChanged {
+        peer: Peer,
+        app: AppId,
+        executor: ExecutorId,
+        state: ExecutorState,
+        message: Option<String>,
+        exit_code: Option<i32>,
+    },
+    /// A driver ended.
+    DriverStateChanged { driver: DriverId, end: DriverEnd, error: Option<String> },
+    /// A worker was told, on its own machine, to leave.
+    WorkerDecommissioning { peer: Peer, worker: WorkerId },
+
+    /// An application wants executors.
+    RegisterApplication { peer: Peer, app: AppDescription },
+    /// An application is done.
+    UnregisterApplication { app: AppId },
+    /// An application has heard of the new master.
+    MasterChangeAcknowledged { peer: Peer, app: AppId },
+    /// An application sets how many executors it wants of each profile.
+    RequestExecutors { peer: Peer, app: AppId, totals: Vec<ProfileTotal> },
+    /// An application gives executors up. Ids are text because Spark's interface for users takes any text.
+    KillExecutors { peer: Peer, app: AppId, executors: Vec<String> },
+
+    /// A client wants a driver to be run.
+    RequestSubmitDriver { peer: Peer, driver: DriverDescription },
+    /// A client wants a driver to end.
+    RequestKillDriver { peer: Peer, driver: DriverId },
+    /// A client wants every driver to end.
+    RequestKillAllDrivers { peer: Peer },
+    /// A client asks how a driver does.
+    RequestDriverStatus { peer: Peer, driver: DriverId },
+    /// A client wants the history emptied.
+    RequestClearCompleted { peer: Peer },
+    /// A client wants every worker on these hosts to leave.
+    DecommissionWorkersOnHosts { peer: Peer, hosts: Vec<String> },
+}
+
+/// A worker as it describes itself; also what is stored of it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WorkerDescription {
+    /// Its id.
+    pub id: WorkerId,
+    /// Its host.
+    pub host: Host,
+    /// The port it listens on.
+    pub port: u16,
+    /// Cores it offers.
+    pub cores: u32,
+    /// Memory it offers, in mebibytes.
+    pub memory_mib: u64,
+    /// Custom resources it offers.
+    pub resources: Addresses,
+}
+
+/// What an application asks for when it registers.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AppDescription {
+    /// Its name, for people.
+    pub name: String,
+    /// The most cores it takes in all; none leaves it to the master's default.
+    pub cores_max: Option<u32>,
+    /// What an executor of the default profile must have.
+    pub executor: ExecutorRequest,
+    /// How many executors of the default profile to start with; none is any number.
+    pub executor_limit: Option<u32>,
+    /// What a worker needs to start an executor.
+    pub command: Payload,
+}
+
+/// What is stored of an application.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StoredApp {
+    /// Its id.
+    pub id: AppId,
+    /// When it registered.
+    pub registered: Timestamp,
+    /// What it asked for then.
+    pub description: AppDescription,
+}
+
+/// A driver to run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DriverDescription {
+    /// Cores it takes.
+    pub cores: u32,
+    /// Memory it takes, in mebibytes.
+    pub memory_mib: u64,
+    /// Whole addresses of custom resources it takes.
+    pub resources: BTreeMap<ResourceName, u32>,
+    /// Whether it is started again when its worker is lost.
+    pub supervise: bool,
+    /// What a worker needs to start it.
+    pub command: Payload,
+}
+
+/// What is stored of a driver.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StoredDriver {
+    /// Its id.
+    pub id: DriverId,
+    /// When it was submitted.
+    pub submitted: Timestamp,
+    /// What to run.
+    pub description: DriverDescription,
+}
+
+/// How many executors an application wants of one profile.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ProfileTotal {
+    /// The profile.
+    pub profile: ProfileId,
+    /// What its executors must have; none is the same as in the default profile. Cores left out and memory of 0
+    /// are taken from the default profile too. Only the first request of a profile defines it.
+    pub executor: Option<ExecutorRequest>,
+    /// How many, those that run included. Negative totals are refused.
+    pub total: i64,
+}
+
+/// An executor that a worker runs, as it reports it to a new master.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RecoveredExecutor {
+    /// Its application.
+    pub app: AppId,
+    /// Its id.
+    pub executor: ExecutorId,
+    /// Its profile.
+    pub profile: ProfileId,
+    /// Its cores.
+    pub cores: u32,
+    /// Its memory.
+    pub memory_mib: u64,
+    /// Its addresses.
+    pub resources: Addresses,
+    /// How it does.
+    pub state: ExecutorState,
+}
+
+/// A driver that a worker runs, as it reports it to a new master.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RecoveredDriver {
+    /// Its id.
+    pub driver: DriverId,
+    /// Its addresses.
+    pub resources: Addresses,
+}
+
+/// The state of an executor as workers report it and drivers hear it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub enum ExecutorState {
+    /// Ordered from the worker.
+    Launching,
+    /// Its process runs.
+    Running,
+    /// Told to drain and leave.
+    Decommissioned,
+    /// Ended on the master's order.
+    Killed,
+    /// Could not be started.
+    Failed,
+    /// Gone with its worker.
+    Lost,
+    /// Its process ended.
+    Exited,
+}
+
+/// How a driver ended on its worker.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub enum DriverEnd {
+    /// With code 0.
+    Finished,
+    /// On order.
+    Killed,
+    /// With another code.
+    Failed,
+    /// It could not be started or its worker was lost.
+    Error,
+}

@@ -1,0 +1,271 @@
+//! A new master takes over: it reads what was stored, asks everybody what runs, and goes on.
+//!
+//! Handlers of [`Master`]. Only descriptions are stored; where executors and drivers run is known to the workers,
+//! and what they say is checked before it is believed.
+
+use firesteel_types::{ExecutorId, Timestamp};
+
+use super::{
+    app_info::{AppInfo, AppState},
+    apps::has_cores,
+    driver_info::{DriverInfo, DriverPlace},
+    effect::{AppMessage, IgnoredReason, MasterEffect, ObjectName, WorkerMessage},
+    event::{ExecutorState, RecoveredDriver, RecoveredExecutor, StoredApp, StoredDriver, WorkerDescription},
+    ids::{AppId, DriverId, Peer, WorkerId},
+    machine::{Master, Owner, Phase, ignored},
+    worker_info::{ExecutorDesc, ExecutorPhase, Holding, WorkerInfo, WorkerState},
+};
+
+impl Master {
+    pub(super) fn on_elected(&mut self, out: &mut Vec<MasterEffect>) {
+        if self.phase == Phase::Standby {
+            self.phase = Phase::Loading;
+            out.push(MasterEffect::LoadStored);
+        } else {
+            out.push(ignored(IgnoredReason::AlreadyLeading));
+        }
+    }
+
+    /// Two masters must never give orders, so a leader that is one no longer ends.
+    pub(super) fn on_revoked_leadership(&mut self, out: &mut Vec<MasterEffect>) {
+        if self.phase == Phase::Standby {
+            out.push(ignored(IgnoredReason::NotLeading));
+        } else {
+            self.phase = Phase::Revoked;
+            out.push(MasterEffect::ShutDown);
+        }
+    }
+
+    pub(super) fn on_recovered(
+        &mut self,
+        now: Timestamp,
+        mut apps: Vec<(StoredApp, Peer)>,
+        drivers: Vec<StoredDriver>,
+        workers: Vec<(WorkerDescription, Peer)>,
+        out: &mut Vec<MasterEffect>,
+    ) {
+        if self.phase != Phase::Loading {
+            out.push(ignored(IgnoredReason::NotLoading));
+            return;
+        }
+        self.changed = true;
+        if apps.is_empty() && drivers.is_empty() && workers.is_empty() {
+            self.phase = Phase::Alive;
+            return;
+        }
+        self.phase = Phase::Recovering { until: now + self.config.recovery_timeout() };
+        // The order of registration, however the objects were read.
+        apps.sort_by(|(a, _), (b, _)| (a.registered, &a.id).cmp(&(b.registered, &b.id)));
+        for (app, peer) in apps {
+            self.recover_app(app, peer, out);
+        }
+        for stored in drivers {
+            let driver = DriverInfo { stored, place: DriverPlace::Unclaimed };
+            self.drivers.insert(driver.id().clone(), driver);
+        }
+        for (worker, peer) in workers {
+            self.recover_worker(now, worker, peer, out);
+        }
+        self.complete_recovery_if_possible(now, out);
+    }
+
+    fn recover_app(&mut self, stored: StoredApp, peer: Peer, out: &mut Vec<MasterEffect>) {
+        let app = stored.id.clone();
+        let is_new = !self.apps.contains_key(&app);
+        if !is_new || self.peers.contains_key(&peer) || !has_cores(&stored.description.executor) {
+            refuse_stored(ObjectName::App(app), is_new, out);
+            return;
+        }
+        self.peers.insert(peer, Owner::App(app.clone()));
+        let info = AppInfo::new(stored, peer, self.config.default_cores, AppState::Unknown);
+        self.apps.insert(app.clone(), info);
+        out.push(MasterEffect::ToApp { app, message: AppMessage::MasterChanged });
+    }
+
+    fn recover_worker(
+        &mut self,
+        now: Timestamp,
+        worker: WorkerDescription,
+        peer: Peer,
+        out: &mut Vec<MasterEffect>,
+    ) {
+        let id = worker.id.clone();
+        let is_new = self.workers.get(&id).is_none();
+        let address_in_use = self.workers.at_address(&worker.host, worker.port).is_some();
+        if !is_new || address_in_use || self.peers.contains_key(&peer) {
+            refuse_stored(ObjectName::Worker(id), is_new, out);
+            return;
+        }
+        self.peers.insert(peer, Owner::Worker(id.clone()));
+        self.workers.insert(WorkerInfo::new(worker, peer, WorkerState::Unknown, now));
+        out.push(MasterEffect::ToWorker { worker: id, message: WorkerMessage::MasterChanged });
+    }
+
+    pub(super) fn on_master_change_acknowledged(
+        &mut self,
+        now: Timestamp,
+        peer: Peer,
+        app: AppId,
+        out: &mut Vec<MasterEffect>,
+    ) {
+        let Some(info) = self.apps.get_mut(&app) else {
+            out.push(ignored(IgnoredReason::UnknownApp { app }));
+            return;
+        };
+        let (old, state) = (info.peer, info.state);
+        if state != AppState::Unknown {
+            out.push(ignored(IgnoredReason::AppNotWaitedFor { app }));
+        } else if self.rebind(old, peer) {
+            self.apps.get_mut(&app).expect("found above").state = AppState::Waiting;
+        } else {
+            out.push(ignored(IgnoredReason::PeerInUse { peer }));
+        }
+        self.complete_recovery_if_possible(now, out);
+    }
+
+    pub(super) fn on_worker_scheduler_state(
+        &mut self,
+        now: Timestamp,
+        peer: Peer,
+        worker: WorkerId,
+        executors: Vec<RecoveredExecutor>,
+        drivers: Vec<RecoveredDriver>,
+        out: &mut Vec<MasterEffect>,
+    ) {
+        let Some((state, old)) = self.workers.get(&worker).map(|info| (info.state, info.peer)) else {
+            out.push(ignored(IgnoredReason::UnknownWorker { worker }));
+            return;
+        };
+        if state == WorkerState::Decommissioned {
+            out.push(ignored(IgnoredReason::WorkerDecommissioned { worker }));
+            return;
+        }
+        if !self.rebind(old, peer) {
+            out.push(ignored(IgnoredReason::PeerInUse { peer }));
+            return;
+        }
+        self.workers.update(&worker, |info| {
+            info.state = WorkerState::Alive;
+            info.owes_state = false;
+            info.last_heartbeat = now;
+        });
+        self.changed = true;
+        for executor in executors {
+            self.attach_executor(&worker, executor, out);
+        }
+        for driver in drivers {
+            self.attach_driver(&worker, driver, out);
+        }
+        self.complete_recovery_if_possible(now, out);
+    }
+
+    fn attach_executor(&mut self, worker: &WorkerId, report: RecoveredExecutor, out: &mut Vec<MasterEffect>) {
+        let RecoveredExecutor { app, executor, profile, cores, memory_mib, resources, state } = report;
+        let kill = |out: &mut Vec<MasterEffect>, app: AppId| {
+            let message = WorkerMessage::KillExecutor { app, executor };
+            out.push(MasterEffect::ToWorker { worker: worker.clone(), message });
+        };
+        let Some(info) = self.apps.get_mut(&app) else {
+            kill(out, app);
+            return;
+        };
+        let phase = match state {
+            ExecutorState::Launching => ExecutorPhase::Launching,
+            ExecutorState::Running => ExecutorPhase::Running,
+            ExecutorState::Decommissioned => ExecutorPhase::Decommissioned,
+            ExecutorState::Killed | ExecutorState::Failed | ExecutorState::Lost | ExecutorState::Exited => {
+                out.push(ignored(IgnoredReason::UnknownExecutor { app, executor }));
+                return;
+            }
+        };
+        match info.executors.get(&executor) {
+            Some(holder) if holder == worker => return, // Reported before.
+            Some(_) => {
+                out.push(ignored(IgnoredReason::ImpossibleReport { worker: worker.clone() }));
+                kill(out, app);
+                return;
+            }
+            None => (),
+        }
+        let holding = Holding { cores, memory_mib, resources };
+        // Ids that no master gave out would leave no room for further ones.
+        let is_possible = executor < ExecutorId(i32::MAX as u32)
+            && self.workers.update(worker, |worker| worker.acquire_reported(&holding));
+        if is_possible {
+            info.add_executor(executor, profile, cores, worker.clone());
+            let desc = ExecutorDesc { profile, state: phase, holding };
+            self.workers.update(worker, |worker| worker.executors.insert((app, executor), desc));
+        } else {
+            out.push(ignored(IgnoredReason::ImpossibleReport { worker: worker.clone() }));
+            kill(out, app);
+        }
+    }
+
+    fn attach_driver(&mut self, worker: &WorkerId, report: RecoveredDriver, out: &mut Vec<MasterEffect>) {
+        let RecoveredDriver { driver, resources } = report;
+        let is_ours = match self.drivers.get_mut(&driver) {
+            Some(info) if info.worker() == Some(worker) => return, // Reported before.
+            Some(info) if info.place == DriverPlace::Unclaimed => {
+                let (cores, memory_mib) = (info.description().cores, info.description().memory_mib);
+                let holding = Holding { cores, memory_mib, resources };
+                let is_possible = self.workers.update(worker, |worker| {
+                    let is_possible = worker.acquire_reported(&holding);
+                    if is_possible {
+                        worker.drivers.insert(driver.clone(), holding);
+                    }
+                    is_possible
+                });
+                if is_possible {
+                    info.place = DriverPlace::Running { worker: worker.clone() };
+                } else {
+                    out.push(ignored(IgnoredReason::ImpossibleReport { worker: worker.clone() }));
+                }
+                is_possible
+            }
+            Some(_) | None => false,
+        };
+        if !is_ours {
+            let message = WorkerMessage::KillDriver { driver };
+            out.push(MasterEffect::ToWorker { worker: worker.clone(), message });
+        }
+    }
+
+    /// Completes the recovery when everybody has answered.
+    pub(super) fn complete_recovery_if_possible(&mut self, now: Timestamp, out: &mut Vec<MasterEffect>) {
+        let Phase::Recovering { .. } = self.phase else { return };
+        let is_unknown = |app: &AppInfo| app.state == AppState::Unknown;
+        if !self.workers.has_unknown() && !self.apps.values().any(is_unknown) {
+            self.complete_recovery(now, out);
+        }
+    }
+
+    /// Gives up on those that did not answer, and lets the others go on.
+    pub(super) fn complete_recovery(&mut self, now: Timestamp, out: &mut Vec<MasterEffect>) {
+        self.phase = Phase::CompletingRecovery;
+        let silent = self.workers.iter().filter(|worker| worker.state == WorkerState::Unknown);
+        for worker in silent.map(|worker| worker.id().clone()).collect::<Vec<_>>() {
+            self.remove_worker(now, &worker, "not responding for recovery", out);
+        }
+        let silent = self.apps.values().filter(|app| app.state == AppState::Unknown);
+        for app in silent.map(|app| app.id().clone()).collect::<Vec<_>>() {
+            self.finish_application(now, &app, out);
+        }
+        for app in self.apps.values_mut() {
+            app.state = AppState::Running;
+        }
+        let unclaimed = self.drivers.values().filter(|driver| driver.place == DriverPlace::Unclaimed);
+        for driver in unclaimed.map(|driver| driver.id().clone()).collect::<Vec<DriverId>>() {
+            self.driver_lost_its_worker(now, &driver, out);
+        }
+        self.phase = Phase::Alive;
+        self.changed = true;
+    }
+}
+
+/// Drops a stored object that cannot be: its place is taken by another.
+fn refuse_stored(name: ObjectName, is_new: bool, out: &mut Vec<MasterEffect>) {
+    if is_new {
+        out.push(MasterEffect::Forget(name.clone()));
+    }
+    out.push(ignored(IgnoredReason::StoredTwice { name }));
+}

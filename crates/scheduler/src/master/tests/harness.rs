@@ -1,0 +1,275 @@
+//! A cluster without processes: a master, a clock, and a store that takes its objects.
+
+use std::{
+    collections::BTreeMap,
+    ops::{Deref, DerefMut},
+    sync::Arc,
+    time::Duration,
+};
+
+use firesteel_types::{ExecutorId, ExecutorRequest, ProfileId, Timestamp};
+
+use super::super::*;
+
+/// 2026-01-01 00:00:00 UTC.
+pub(super) const START: Timestamp = Timestamp(1_767_225_600_000_000);
+pub(super) const CLIENT: Peer = Peer(9_000);
+pub(super) const MASTER_ADDRESS: &str = "spark://master:7077";
+
+/// A master under test. Derefs to it for reading.
+#[derive(Clone, Debug)]
+pub(super) struct Cluster {
+    pub(super) master: Master,
+    pub(super) now: Timestamp,
+    /// What is stored, as the master ordered.
+    pub(super) store: BTreeMap<ObjectName, StoredObject>,
+    pub(super) next_peer: u64,
+}
+
+impl Deref for Cluster {
+    type Target = Master;
+
+    fn deref(&self) -> &Master {
+        &self.master
+    }
+}
+
+impl DerefMut for Cluster {
+    fn deref_mut(&mut self) -> &mut Master {
+        &mut self.master
+    }
+}
+
+/// A master that was not elected.
+pub(super) fn standby(config: MasterConfig) -> Cluster {
+    let master = Master::new(config, 7).unwrap();
+    Cluster { master, now: START, store: BTreeMap::new(), next_peer: 0 }
+}
+
+/// A master that leads a cluster without workers.
+pub(super) fn alive(config: MasterConfig) -> Cluster {
+    let mut cluster = standby(config);
+    cluster.send(MasterEvent::Elected);
+    cluster.send(MasterEvent::Recovered { apps: vec![], drivers: vec![], workers: vec![] });
+    cluster
+}
+
+/// A master with `workers` workers (`w0`, `w1`, …) of 10 cores and 512 MB each.
+pub(super) fn cluster(workers: u32) -> Cluster {
+    cluster_with(MasterConfig::default(), workers)
+}
+
+pub(super) fn cluster_with(config: MasterConfig, workers: u32) -> Cluster {
+    let mut cluster = alive(config);
+    for number in 0..workers {
+        cluster.worker(worker(number, 10, 512));
+    }
+    cluster
+}
+
+/// Worker `w<number>` on host `h<number>`.
+pub(super) fn worker(number: u32, cores: u32, memory_mib: u64) -> WorkerDescription {
+    WorkerDescription {
+        id: w(number),
+        host: format!("h{number}").into(),
+        port: 7078,
+        cores,
+        memory_mib,
+        resources: Addresses::new(),
+    }
+}
+
+pub(super) fn w(number: u32) -> WorkerId {
+    format!("w{number}").into()
+}
+
+pub(super) fn addresses(name: &str, addresses: &[&str]) -> Addresses {
+    Addresses::from([(name.into(), addresses.iter().map(|address| Arc::from(*address)).collect())])
+}
+
+/// An application whose executors take `cores` and `memory_mib`.
+pub(super) fn app(cores: impl Into<Option<u32>>, memory_mib: u64) -> AppDescription {
+    let executor = ExecutorRequest { cores: cores.into(), memory_mib, resources: BTreeMap::new() };
+    AppDescription {
+        name: "app".to_owned(),
+        cores_max: None,
+        executor,
+        executor_limit: None,
+        command: Arc::from([]),
+    }
+}
+
+pub(super) fn driver(cores: u32, memory_mib: u64) -> DriverDescription {
+    DriverDescription {
+        cores,
+        memory_mib,
+        resources: BTreeMap::new(),
+        supervise: false,
+        command: Arc::from([]),
+    }
+}
+
+pub(super) fn total(profile: u32, executor: Option<ExecutorRequest>, total: i64) -> ProfileTotal {
+    ProfileTotal { profile: ProfileId(profile), executor, total }
+}
+
+pub(super) fn to_worker(number: u32, message: WorkerMessage) -> MasterEffect {
+    MasterEffect::ToWorker { worker: w(number), message }
+}
+
+pub(super) fn to_app(app: &AppId, message: AppMessage) -> MasterEffect {
+    MasterEffect::ToApp { app: app.clone(), message }
+}
+
+pub(super) fn to_client(reply: Reply) -> MasterEffect {
+    MasterEffect::ToClient { peer: CLIENT, reply }
+}
+
+pub(super) fn ignored(reason: IgnoredReason) -> MasterEffect {
+    MasterEffect::Ignored { reason }
+}
+
+/// The update that a driver hears when a worker reports a state of its executor.
+pub(super) fn updated(executor: u32, state: ExecutorState, exit_code: Option<i32>) -> AppMessage {
+    AppMessage::ExecutorUpdated {
+        executor: ExecutorId(executor),
+        state,
+        message: None,
+        exit_code,
+        worker_host: None,
+    }
+}
+
+impl Cluster {
+    /// Handles an event now, and stores and forgets as ordered.
+    pub(super) fn send(&mut self, event: MasterEvent) -> Vec<MasterEffect> {
+        let effects = self.master.handle(self.now, event);
+        for effect in &effects {
+            match effect {
+                MasterEffect::Persist(object) => {
+                    let before = self.store.insert(object.name(), object.clone());
+                    assert_eq!(before, None, "an object is stored once");
+                }
+                MasterEffect::Forget(name) => {
+                    assert!(self.store.remove(name).is_some(), "{name} is forgotten once");
+                }
+                MasterEffect::ToWorker { .. }
+                | MasterEffect::ToApp { .. }
+                | MasterEffect::ToClient { .. }
+                | MasterEffect::LoadStored
+                | MasterEffect::ShutDown
+                | MasterEffect::Ignored { .. } => (),
+            }
+        }
+        effects
+    }
+
+    pub(super) fn peer(&mut self) -> Peer {
+        self.next_peer += 1;
+        Peer(self.next_peer)
+    }
+
+    /// Registers a worker on a new connection.
+    pub(super) fn worker(&mut self, worker: WorkerDescription) -> Vec<MasterEffect> {
+        let peer = self.peer();
+        self.send(MasterEvent::RegisterWorker { peer, worker, master_address: MASTER_ADDRESS.to_owned() })
+    }
+
+    /// Registers an application on a new connection.
+    pub(super) fn app(&mut self, app: AppDescription) -> AppId {
+        let peer = self.peer();
+        self.send(MasterEvent::RegisterApplication { peer, app });
+        self.apps().last().expect("the application is registered").id().clone()
+    }
+
+    /// Submits a driver.
+    pub(super) fn driver(&mut self, driver: DriverDescription) -> DriverId {
+        let effects = self.send(MasterEvent::RequestSubmitDriver { peer: CLIENT, driver });
+        let submitted = effects.iter().find_map(|effect| match effect {
+            MasterEffect::ToClient { reply: Reply::DriverSubmitted { driver }, .. } => Some(driver.clone()),
+            _ => None,
+        });
+        submitted.expect("the driver is accepted")
+    }
+
+    pub(super) fn request(&mut self, app: &AppId, totals: Vec<ProfileTotal>) -> Vec<MasterEffect> {
+        self.send(MasterEvent::RequestExecutors { peer: CLIENT, app: app.clone(), totals })
+    }
+
+    /// Sets the limit of the default profile.
+    pub(super) fn set_limit(&mut self, app: &AppId, limit: i64) {
+        let effects = self.request(app, vec![total(0, None, limit)]);
+        assert_eq!(effects.first(), Some(&to_client(Reply::ExecutorsRequested { accepted: true })));
+    }
+
+    pub(super) fn kill(&mut self, app: &AppId, executors: &[&str]) -> Vec<MasterEffect> {
+        let executors = executors.iter().map(|&text| text.to_owned()).collect();
+        self.send(MasterEvent::KillExecutors { peer: CLIENT, app: app.clone(), executors })
+    }
+
+    /// Reports an executor's state, as its worker does.
+    pub(super) fn report(
+        &mut self,
+        app: &AppId,
+        executor: u32,
+        state: ExecutorState,
+        exit_code: Option<i32>,
+    ) -> Vec<MasterEffect> {
+        self.send(MasterEvent::ExecutorStateChanged {
+            peer: CLIENT,
+            app: app.clone(),
+            executor: ExecutorId(executor),
+            state,
+            message: None,
+            exit_code,
+        })
+    }
+
+    pub(super) fn disconnect_worker(&mut self, number: u32) -> Vec<MasterEffect> {
+        let peer = self.worker_info(number).peer;
+        self.send(MasterEvent::Disconnected { peer })
+    }
+
+    /// Lets time pass, with the ticks that the master asks for.
+    pub(super) fn wait(&mut self, time: Duration) -> Vec<MasterEffect> {
+        let until = self.now + time;
+        let mut effects = Vec::new();
+        while let Some(deadline) = self.next_deadline().filter(|deadline| *deadline <= until) {
+            self.now = self.now.max(deadline);
+            effects.extend(self.send(MasterEvent::Tick));
+        }
+        self.now = until;
+        effects
+    }
+
+    pub(super) fn worker_info(&self, number: u32) -> &WorkerInfo {
+        self.workers().find(|worker| *worker.id() == w(number)).expect("the worker is there")
+    }
+
+    pub(super) fn app_info(&self, app: &AppId) -> &AppInfo {
+        self.apps().find(|info| info.id() == app).expect("the application is there")
+    }
+
+    /// The cores that an application has on each worker, in order of the workers' ids.
+    pub(super) fn cores(&self, app: &AppId) -> Vec<u32> {
+        let on = |worker: &WorkerInfo| {
+            let of_app = worker.executors.iter().filter(|((owner, _), _)| owner == app);
+            of_app.map(|(_, desc)| desc.holding.cores).sum()
+        };
+        self.workers().map(on).collect()
+    }
+
+    /// How many executors an application has, and its limit.
+    pub(super) fn executors_and_limit(&self, app: &AppId) -> (usize, u32) {
+        let info = self.app_info(app);
+        (info.executors.len(), info.executor_limit())
+    }
+
+    pub(super) fn status(&mut self, driver: &DriverId) -> Option<DriverStatus> {
+        let effects = self.send(MasterEvent::RequestDriverStatus { peer: CLIENT, driver: driver.clone() });
+        match effects.as_slice() {
+            [MasterEffect::ToClient { reply: Reply::DriverStatus { status, .. }, .. }] => status.clone(),
+            other => panic!("not an answer: {other:?}"),
+        }
+    }
+}
