@@ -1,0 +1,158 @@
+//! What a decision costs: launch-and-finish pairs per second as executors, pending tasks and pools grow.
+//!
+//! A pair is one finished task and the launch that takes its place: one status update in, the task's end, its
+//! result and the next launch out. Every scheduler is filled first, so that each pair is made at the stated number
+//! of pending tasks. `cargo bench -p firesteel-scheduler` prints the table in Markdown; a number after `--` gives
+//! the seconds per cell (0.3 by default).
+
+#![expect(clippy::print_stdout, reason = "a benchmark prints its table")]
+
+use std::{
+    collections::VecDeque,
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use firesteel_scheduler::{
+    Effect, Event, ExecutorSpec, JobSpec, LocalityConfig, Partitions, PoolConfig, Scheduler, SchedulerConfig,
+    TaskOutcome, TaskStatus, pool::SchedulingMode,
+};
+use firesteel_types::{
+    AttemptId, Cpus, ExecutorId, JobId, PreferredLocations, ProfileId, Properties, RddId, RddNode, TaskLocation,
+    Timestamp,
+};
+
+const CORES: u32 = 4;
+
+/// One cell of the table.
+#[derive(Clone, Copy)]
+struct Cell {
+    executors: u32,
+    pending: u32,
+    mode: SchedulingMode,
+    pools: u32,
+    locality: bool,
+    batch: usize,
+}
+
+/// A filled scheduler and what runs in it.
+struct Filled {
+    scheduler: Scheduler,
+    running: VecDeque<(ExecutorId, AttemptId)>,
+    now: Timestamp,
+}
+
+fn main() {
+    let budget = std::env::args().filter_map(|text| text.parse::<f64>().ok()).next().unwrap_or(0.3);
+    let fifo = Cell { executors: 1000, pending: 1_000_000, mode: SchedulingMode::Fifo, pools: 1, locality: false, batch: 1 };
+    println!("| executors | pending | order | pools | locality | events a turn | pairs/s | ns a pair |");
+    println!("|---:|---:|---|---:|---|---:|---:|---:|");
+    for executors in [10, 100, 1000, 10_000] {
+        for pending in [1000, 100_000, 1_000_000] {
+            report(Cell { executors, pending, ..fifo }, budget);
+        }
+    }
+    for pools in [1, 10, 1000] {
+        report(Cell { mode: SchedulingMode::Fair, pools, ..fifo }, budget);
+    }
+    for (executors, pending) in [(10, 1_000_000), (1000, 100_000), (1000, 1_000_000), (10_000, 1_000_000)] {
+        report(Cell { executors, pending, locality: true, ..fifo }, budget);
+    }
+    report(Cell { mode: SchedulingMode::Fair, pools: 1000, locality: true, ..fifo }, budget);
+    report(Cell { batch: 64, ..fifo }, budget);
+    report(Cell { batch: 64, mode: SchedulingMode::Fair, pools: 1000, ..fifo }, budget);
+}
+
+fn report(cell: Cell, budget: f64) {
+    let mut best = f64::MAX;
+    for _ in 0..3 {
+        let mut filled = fill(cell);
+        best = best.min(filled.run(cell.batch, Duration::from_secs_f64(budget)));
+    }
+    let Cell { executors, pending, mode, pools, locality, batch } = cell;
+    let (rate, locality) = (1e9 / best, if locality { "yes" } else { "no" });
+    println!("| {executors} | {pending} | {mode:?} | {pools} | {locality} | {batch} | {rate:.0} | {best:.0} |");
+}
+
+/// A scheduler whose executors are all busy, with `pending` tasks waiting and as many more to replace what is done.
+fn fill(cell: Cell) -> Filled {
+    let config = SchedulerConfig {
+        pools: PoolConfig { mode: cell.mode, pools: Vec::new() },
+        locality: LocalityConfig::wait(Duration::from_secs(3)),
+        ..SchedulerConfig::default()
+    };
+    let mut filled = Filled {
+        scheduler: Scheduler::new(config).expect("the configuration is valid"),
+        running: VecDeque::new(),
+        now: Timestamp::from_secs(1),
+    };
+    for id in 0..cell.executors {
+        let executor = ExecutorId(id);
+        filled.handle(Event::ExecutorRegistered(ExecutorSpec {
+            executor,
+            host: format!("h{id}").into(),
+            address: Arc::from(""),
+            cpus: Cpus::cores(CORES),
+            resources: std::collections::BTreeMap::default(),
+            profile: ProfileId::DEFAULT,
+        }));
+        filled.handle(Event::ExecutorLaunched { executor });
+    }
+    let tasks = cell.pending + cell.executors * CORES + 400_000;
+    for pool in 0..cell.pools {
+        filled.submit(pool, tasks / cell.pools + 1, cell);
+    }
+    filled
+}
+
+impl Filled {
+    fn submit(&mut self, pool: u32, tasks: u32, cell: Cell) {
+        let mut rdd = RddNode::source(RddId(pool), tasks);
+        if cell.locality {
+            let place = |task: u32| {
+                let id = task % cell.executors;
+                vec![TaskLocation::Executor { host: format!("h{id}").into(), executor: ExecutorId(id) }]
+            };
+            rdd.preferred = PreferredLocations::PerPartition((0..tasks).map(place).collect());
+        }
+        self.handle(Event::RddsRegistered(vec![rdd]));
+        let properties = Properties::default().with(Properties::POOL, format!("pool-{pool}"));
+        let (job, rdd, partitions) = (JobId(pool), RddId(pool), Partitions::All);
+        self.handle(Event::JobSubmitted(JobSpec { job, rdd, partitions, properties }));
+    }
+
+    fn handle(&mut self, event: Event) {
+        let effects = self.scheduler.handle(self.now, event);
+        take_launches(&effects, &mut self.running);
+    }
+
+    /// Nanoseconds for each pair, over as many as fit into the budget.
+    fn run(&mut self, batch: usize, budget: Duration) -> f64 {
+        let mut effects = Vec::new();
+        let (start, mut pairs) = (Instant::now(), 0_usize);
+        while start.elapsed() < budget && pairs < 380_000 {
+            for _ in 0..256 {
+                let finished = self.running.drain(..batch).map(|(executor, attempt)| {
+                    let status = TaskStatus::Finished(TaskOutcome::default());
+                    Event::StatusUpdate { executor, attempt, status }
+                });
+                effects.clear();
+                self.scheduler.handle_all(self.now, finished, &mut effects);
+                let launched = take_launches(&effects, &mut self.running);
+                assert_eq!(launched, batch, "each finished task makes room for one");
+                self.now.0 += 1;
+            }
+            pairs += 256 * batch;
+        }
+        start.elapsed().as_nanos() as f64 / pairs as f64
+    }
+}
+
+fn take_launches(effects: &[Effect], running: &mut VecDeque<(ExecutorId, AttemptId)>) -> usize {
+    let before = running.len();
+    running.extend(effects.iter().filter_map(|effect| match effect {
+        Effect::LaunchTask(task) => Some((task.executor, task.attempt)),
+        _ => None,
+    }));
+    running.len() - before
+}
