@@ -6,6 +6,7 @@
 //! the seconds per cell (0.3 by default).
 
 #![expect(clippy::print_stdout, reason = "a benchmark prints its table")]
+#![expect(clippy::disallowed_methods, clippy::disallowed_types, reason = "a benchmark reads the clock")]
 
 use std::{
     collections::VecDeque,
@@ -18,8 +19,8 @@ use firesteel_scheduler::{
     TaskOutcome, TaskStatus, pool::SchedulingMode,
 };
 use firesteel_types::{
-    AttemptId, Cpus, ExecutorId, JobId, PreferredLocations, ProfileId, Properties, RddId, RddNode, TaskLocation,
-    Timestamp,
+    AttemptId, Cpus, ExecutorId, JobId, PreferredLocations, ProfileId, Properties, RddId, RddNode,
+    TaskLocation, Timestamp,
 };
 
 const CORES: u32 = 4;
@@ -43,8 +44,15 @@ struct Filled {
 }
 
 fn main() {
-    let budget = std::env::args().filter_map(|text| text.parse::<f64>().ok()).next().unwrap_or(0.3);
-    let fifo = Cell { executors: 1000, pending: 1_000_000, mode: SchedulingMode::Fifo, pools: 1, locality: false, batch: 1 };
+    let budget = std::env::args().find_map(|text| text.parse::<f64>().ok()).unwrap_or(0.3);
+    let fifo = Cell {
+        executors: 1000,
+        pending: 1_000_000,
+        mode: SchedulingMode::Fifo,
+        pools: 1,
+        locality: false,
+        batch: 1,
+    };
     println!("| executors | pending | order | pools | locality | events a turn | pairs/s | ns a pair |");
     println!("|---:|---:|---|---:|---|---:|---:|---:|");
     for executors in [10, 100, 1000, 10_000] {
@@ -71,7 +79,9 @@ fn report(cell: Cell, budget: f64) {
     }
     let Cell { executors, pending, mode, pools, locality, batch } = cell;
     let (rate, locality) = (1e9 / best, if locality { "yes" } else { "no" });
-    println!("| {executors} | {pending} | {mode:?} | {pools} | {locality} | {batch} | {rate:.0} | {best:.0} |");
+    println!(
+        "| {executors} | {pending} | {mode:?} | {pools} | {locality} | {batch} | {rate:.0} | {best:.0} |"
+    );
 }
 
 /// A scheduler whose executors are all busy, with `pending` tasks waiting and as many more to replace what is done.

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
+
 use firesteel_types::{Cpus, Locality, ResourceProfile};
 
 use crate::{
@@ -12,7 +14,7 @@ use crate::{
 };
 
 /// The settings of one application's scheduler. The defaults are Spark's.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SchedulerConfig {
     /// Seed of every random choice.
     pub seed: u64,
@@ -105,7 +107,7 @@ pub enum ConfigError {
 }
 
 /// The order in which task sets are offered resources.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PoolConfig {
     /// FIFO or FAIR.
     pub mode: SchedulingMode,
@@ -114,7 +116,7 @@ pub struct PoolConfig {
 }
 
 /// Limits and sizes of tasks.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TaskConfig {
     /// Counted failures of one task that abort its set.
     pub failures_max: u32,
@@ -138,7 +140,7 @@ impl Default for TaskConfig {
 }
 
 /// Retries of stages.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StageConfig {
     /// Failed attempts in a row that abort the stage.
     pub consecutive_attempts_max: u32,
@@ -165,7 +167,7 @@ impl Default for StageConfig {
 }
 
 /// How long a task set waits for a better place before it takes the next level.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LocalityConfig {
     /// At process level.
     pub process: Duration,
@@ -201,7 +203,7 @@ impl Default for LocalityConfig {
 }
 
 /// When a running task gets a second copy. Fractions are in thousandths, so that no float decides.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SpeculationConfig {
     /// How often running tasks are looked at.
     pub interval: Duration,
@@ -218,7 +220,7 @@ pub struct SpeculationConfig {
 }
 
 /// Which slow tasks are spared because they process records fast enough.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EfficiencyConfig {
     /// A task is slow below this share of the average rate, in thousandths.
     pub process_rate_permille: u64,
@@ -240,7 +242,7 @@ impl Default for SpeculationConfig {
 }
 
 /// Barrier stages.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BarrierConfig {
     /// How often a job that does not fit is checked again.
     pub check_interval: Duration,
@@ -261,7 +263,7 @@ impl Default for BarrierConfig {
 }
 
 /// Registration, release and decommission of executors.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ExecutorConfig {
     /// How often all executors are offered.
     pub revive_interval: Duration,

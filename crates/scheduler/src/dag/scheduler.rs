@@ -27,7 +27,7 @@ pub(crate) struct DagScheduler {
     /// Stages to be submitted again after a failure.
     pub(crate) failed: BTreeSet<StageId>,
     /// When the failed stages are submitted again.
-    pub(super) resubmit_at: Option<Timestamp>,
+    pub(crate) resubmit_at: Option<Timestamp>,
     pub(super) next_stage: u32,
     /// Jobs whose barrier stage does not fit yet.
     pub(super) deferred: BTreeMap<JobId, DeferredJob>,

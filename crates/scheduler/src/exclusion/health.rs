@@ -191,6 +191,12 @@ impl HealthTracker {
         self.nodes.keys()
     }
 
+    /// Until when an executor is excluded, for its own sake or its node's, if it is.
+    pub fn excluded_until(&self, executor: ExecutorId, host: &Host) -> Option<Timestamp> {
+        let own = self.executors.get(&executor).map(|excluded| excluded.until);
+        own.max(self.nodes.get(host).copied())
+    }
+
     /// Forgets the failures of an executor that is gone; an exclusion keeps its time and counts for its node.
     pub fn on_executor_removed(&mut self, executor: ExecutorId) {
         self.failures.remove(&executor);

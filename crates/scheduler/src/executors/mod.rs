@@ -11,4 +11,4 @@ mod registry;
 pub(crate) use backend::{Backend, EarlyDecommission};
 pub(crate) use blocks::BlockLocations;
 pub(crate) use hosts::{HostId, Hosts, RackId};
-pub(crate) use registry::{CountFailures, Decommission, Executors};
+pub(crate) use registry::{CountFailures, Decommission, Executor, Executors};

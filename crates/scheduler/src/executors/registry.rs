@@ -255,6 +255,16 @@ impl Executors {
         }
     }
 
+    /// Gives an executor other resources, for tests of what would happen then.
+    #[cfg(test)]
+    pub(crate) fn replace_resources(&mut self, id: ExecutorId, resources: ExecutorResources) {
+        let executor = self.executors.get_mut(&id).expect("the test names a registered executor");
+        self.total_cpus = self.total_cpus - executor.resources.cpus_total();
+        self.total_cpus = self.total_cpus.plus(resources.cpus_total());
+        executor.resources = resources;
+        self.refresh_offer(id);
+    }
+
     /// Cross-checks what is derived.
     pub(crate) fn check_invariants(&self) {
         for (id, executor) in self.iter() {

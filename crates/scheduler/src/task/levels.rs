@@ -1,5 +1,7 @@
 //! Delay scheduling: how far from its data a task set may go at this moment.
 
+use std::time::Duration;
+
 use firesteel_types::{Locality, Timestamp};
 
 use crate::config::LocalityConfig;
@@ -76,6 +78,28 @@ impl Levels {
         (level != Locality::Any).then(|| self.last_reset + config.at(level))
     }
 
+    /// The furthest level that an offer at `now` reaches, without moving there. A set with tasks that have no
+    /// preference is offered that level whatever its timer says, and takes node-local tasks on the way.
+    pub(crate) fn reached_at(&self, now: Timestamp, waiting: &Waiting, config: &LocalityConfig) -> Locality {
+        let allowed = self.clone().allowed(now, waiting, config);
+        if self.valid.contains(&Locality::NoPref) { allowed.max(Locality::NoPref) } else { allowed }
+    }
+
+    /// How long until `level` is allowed, if tasks wait as they do now; zero when it is.
+    pub(crate) fn time_until(
+        &self,
+        level: Locality,
+        now: Timestamp,
+        waiting: &Waiting,
+        config: &LocalityConfig,
+    ) -> Duration {
+        let mut at = self.last_reset;
+        for passed in self.valid[self.current..].iter().take_while(|valid| **valid < level) {
+            at = if waiting.at(*passed) == 0 { at.max(now) } else { at + config.at(*passed) };
+        }
+        at.since(now)
+    }
+
     /// A round launched tasks, the best of them at `best`, and refused nothing: start again from there.
     pub(crate) fn reset(&mut self, now: Timestamp, best: Locality) {
         self.last_reset = now;
@@ -92,6 +116,13 @@ impl Levels {
             Some(best_new) if at > self.current => best_new,
             Some(_) | None => at,
         };
+    }
+
+    /// The levels as they would be if these were the valid ones.
+    pub(crate) fn with(&self, valid: Vec<Locality>) -> Self {
+        let mut levels = self.clone();
+        levels.recompute(valid);
+        levels
     }
 
     /// The first level not better than `level`.

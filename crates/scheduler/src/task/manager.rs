@@ -36,7 +36,7 @@ pub(crate) struct TaskSetManager {
     pub(crate) is_zombie: bool,
     pub(super) tasks: Vec<TaskState>,
     pub(super) pending: PendingTasks,
-    pub(super) waiting: Waiting,
+    pub(crate) waiting: Waiting,
     pub(super) levels: Levels,
     /// Whether no offer was refused because of delay since the timer was last reset.
     pub(super) no_refusals_since_reset: bool,
@@ -147,6 +147,22 @@ impl TaskSetManager {
         &self.levels
     }
 
+    /// Whether a task is in the list of an executor.
+    pub(crate) fn is_listed_for(&self, executor: ExecutorId, index: TaskIndex) -> bool {
+        self.pending.is_listed_for(executor, index)
+    }
+
+    /// The levels as they would be once one more executor is alive.
+    pub(crate) fn levels_with(&self, executor: ExecutorId, executors: &Executors) -> Levels {
+        if executors.is_alive(executor) {
+            return self.levels.clone();
+        }
+        let host = executors.known(executor).host;
+        let extra = (executor, host, executors.hosts.rack(host));
+        let better = self.pending.levels_with(extra, executors, |index| self.is_waiting(index));
+        self.levels.with(better.chain([Locality::Any]).collect())
+    }
+
     pub(crate) fn excludelist(&self) -> Option<&TaskSetExcludelist> {
         self.excludelist.as_ref()
     }
@@ -243,6 +259,12 @@ impl TaskSetManager {
     /// Whether one task may not run on an executor because it failed there.
     pub(crate) fn is_task_barred(&self, index: TaskIndex, executor: ExecutorId, host: &Host) -> bool {
         self.excludelist.as_ref().is_some_and(|list| list_bars(list, index, executor, host))
+    }
+
+    /// Forgets every exclusion of the set, for tests of what would happen without.
+    #[cfg(test)]
+    pub(crate) fn forget_exclusions(&mut self, config: &crate::exclusion::ExclusionConfig) {
+        self.excludelist = Some(TaskSetExcludelist::new(config, self.set.id));
     }
 
     /// Cross-checks the counters with the tasks.

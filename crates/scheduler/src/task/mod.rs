@@ -19,6 +19,8 @@ mod status;
 mod timers;
 mod unschedulable;
 
-pub(crate) use running::{Passed, RunPhase};
+pub(crate) use manager::TaskSetManager;
+pub use running::Passed;
+pub(crate) use running::{RunPhase, Running};
 pub(crate) use scheduler::TaskScheduler;
 pub(crate) use set::{Task, TaskOrder, TaskSet};

@@ -3,7 +3,7 @@
 use indexmap::IndexMap;
 use rustc_hash::FxBuildHasher;
 
-use firesteel_types::{ExecutorId, TaskIndex, TaskLocation};
+use firesteel_types::{ExecutorId, Locality, TaskIndex, TaskLocation};
 
 use crate::executors::{Executors, HostId, RackId};
 
@@ -123,6 +123,30 @@ impl PendingTasks {
     pub(crate) fn next(&mut self, is_waiting: impl Fn(TaskIndex) -> bool) -> Option<TaskIndex> {
         trim(&mut self.all, is_waiting);
         self.all.last().copied()
+    }
+
+    /// Whether a task is in the list of an executor.
+    pub(crate) fn is_listed_for(&self, executor: ExecutorId, index: TaskIndex) -> bool {
+        self.for_executor.get(&executor).is_some_and(|list| list.contains(&index))
+    }
+
+    /// The levels with a waiting task and a place alive, if one more executor were; the last is not among them.
+    pub(crate) fn levels_with(
+        &self,
+        (executor, host, rack): (ExecutorId, HostId, Option<RackId>),
+        executors: &Executors,
+        is_waiting: impl Fn(TaskIndex) -> bool,
+    ) -> impl Iterator<Item = Locality> {
+        let any = |list: &Vec<TaskIndex>| list.iter().any(|index| is_waiting(*index));
+        let is_alive = |id: ExecutorId| id == executor || executors.is_alive(id);
+        let process = self.for_executor.iter().any(|(id, list)| is_alive(*id) && any(list));
+        let is_alive = |id: HostId| id == host || executors.hosts.is_alive(id);
+        let node = self.for_host.iter().any(|(id, list)| is_alive(*id) && any(list));
+        let is_alive = |id: RackId| Some(id) == rack || executors.hosts.is_rack_alive(id);
+        let in_rack = self.for_rack.iter().any(|(id, list)| is_alive(*id) && any(list));
+        let levels =
+            [(process, Locality::Process), (node, Locality::Node), (any(&self.no_prefs), Locality::NoPref)];
+        levels.into_iter().chain([(in_rack, Locality::Rack)]).filter(|(is, _)| *is).map(|(_, level)| level)
     }
 
     /// Whether a waiting task prefers an executor that is alive.

@@ -14,7 +14,7 @@ use super::{
 };
 use crate::{
     effect::{Effect, TaskDescription},
-    executors::Executors,
+    executors::{Executor, Executors},
     pool::SetKey,
     shared::Shared,
 };
@@ -93,8 +93,7 @@ impl TaskScheduler {
         } else {
             self.dirty.sort_unstable();
             self.dirty.dedup();
-            let has_offer =
-                |id: &ExecutorId| cx.executors.get(*id).is_some_and(|executor| executor.has_offer());
+            let has_offer = |id: &ExecutorId| cx.executors.get(*id).is_some_and(Executor::has_offer);
             list.extend(self.dirty.drain(..).filter(has_offer));
             Coverage::Partial
         };

@@ -1,6 +1,8 @@
 //! Attempts that are under way.
 
-use firesteel_types::{Cpus, Locality, ResourceAssignment, TaskInfo, TaskMetrics};
+use firesteel_types::{Cpus, ResourceAssignment, TaskInfo, TaskMetrics};
+
+use serde::{Deserialize, Serialize};
 
 use crate::{event::TaskOutcome, executors::HostId, pool::SetKey};
 
@@ -43,24 +45,12 @@ pub(crate) struct LaunchNote {
 }
 
 /// Why a level was passed over.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Passed {
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Passed {
     /// The task has no preference at that level.
     NoPreference,
     /// None of the preferred places was alive.
     NotAlive,
     /// A preferred place was alive but not offered, and the wait for it was over.
     WaitedOut,
-}
-
-impl LaunchNote {
-    /// The levels passed over on the way to `level`.
-    pub(crate) fn passed(&self, level: Locality) -> impl Iterator<Item = (Locality, Passed)> {
-        let passed = self.passed;
-        Locality::ALL
-            .into_iter()
-            .zip(passed)
-            .take_while(move |(better, _)| *better < level)
-            .filter_map(|(better, why)| why.map(|why| (better, why)))
-    }
 }

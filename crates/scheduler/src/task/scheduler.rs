@@ -92,7 +92,7 @@ impl TaskScheduler {
         self.sets[key.0 as usize].as_ref().expect("keys are of active sets")
     }
 
-    pub(super) fn set_mut(&mut self, key: SetKey) -> &mut TaskSetManager {
+    pub(crate) fn set_mut(&mut self, key: SetKey) -> &mut TaskSetManager {
         self.sets[key.0 as usize].as_mut().expect("keys are of active sets")
     }
 
