@@ -147,7 +147,7 @@ fn random_world(rng: &mut Rng) -> World {
             world.send(Event::ExecutorLaunched { executor: ExecutorId(id) });
         }
     }
-    for job in 0..1 + rng.below(3) as u32 {
+    for job in 0..=rng.below(3) as u32 {
         let partitions = 1 + rng.below(6) as u32;
         let mut rdd = RddNode::source(RddId(job), partitions);
         if rng.below(2) == 0 {

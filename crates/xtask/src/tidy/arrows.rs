@@ -47,6 +47,7 @@ const SCHEDULER_TREE: &[&str] = &[
     TYPES,
     "cobs",
     "equivalent",
+    "fixedbitset",
     "hashbrown",
     "indexmap",
     "postcard",
@@ -60,6 +61,7 @@ const SCHEDULER_TREE: &[&str] = &[
     "thiserror",
     "thiserror-impl",
     "unicode-ident",
+    "xxhash-rust",
 ];
 
 /// Crates that would turn the scheduler into something else, and what each is.

@@ -2,7 +2,7 @@
 
 use firesteel_types::{AttemptId, FetchFailure, PartitionId};
 
-use super::*;
+use super::harness::*;
 use crate::map_output::{Lookup, MapOutputClient, MapTable, OnTable};
 
 const TASK_1: AttemptId = AttemptId(1);

@@ -3,7 +3,7 @@
 use firesteel_types::{AttemptId, Host, PartitionId};
 use proptest::prelude::*;
 
-use super::*;
+use super::harness::*;
 use crate::map_output::{MapTable, Registered, Relocated, ServedTable, decode_table};
 
 const SHUFFLES: u32 = 2;

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use firesteel_types::{Host, PartitionId};
 
-use super::*;
+use super::harness::*;
 use crate::map_output::OutputLocation;
 
 /// A tracker with one output for each of `outputs`: the executor and the size of its only block.

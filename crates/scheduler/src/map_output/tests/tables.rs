@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use firesteel_types::{AttemptId, PartitionId};
 
-use super::*;
+use super::harness::*;
 use crate::map_output::{MapOutputError, ServedTable, TableBroadcastId, decode_table};
 
 /// A tracker whose tables all go by broadcast, with [`SHUFFLE`] at `outputs` and its table made.

@@ -2,7 +2,7 @@
 
 use firesteel_types::{AttemptId, ExecutorId, FetchFailure, PartitionId};
 
-use super::*;
+use super::harness::*;
 use crate::map_output::{BlockRef, ExecutorBlocks, MapOutputError, OutputLocation, Registered, Relocated};
 
 const ADDED: Registered = Registered { replaced: false, checksum_changed: false };

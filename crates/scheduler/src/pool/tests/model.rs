@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 
 use proptest::prelude::*;
 
-use super::SchedulingMode::{Fair, Fifo};
-use super::*;
+use super::harness::SchedulingMode::{Fair, Fifo};
+use super::harness::*;
 
 const KEYS: u32 = 12;
 const POOLS: [&str; 8] = ["alpha", "beta", "gamma", "TaskSet_1", "inner-fair", "inner-fifo", "new", "zeta"];

@@ -1,7 +1,7 @@
 //! In which order task sets go, within one pool and across pools.
 
-use super::SchedulingMode::{Fair, Fifo};
-use super::*;
+use super::harness::SchedulingMode::{Fair, Fifo};
+use super::harness::*;
 
 /// Behaviours: POOL-001.
 #[test]

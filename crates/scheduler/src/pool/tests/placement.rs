@@ -1,7 +1,7 @@
 //! Which pools there are, and into which of them a task set goes.
 
-use super::SchedulingMode::{Fair, Fifo};
-use super::*;
+use super::harness::SchedulingMode::{Fair, Fifo};
+use super::harness::*;
 use crate::pool::{PoolError, PoolView};
 
 fn view(name: &str, mode: SchedulingMode, min_share: u32, weight: u32) -> PoolView<'_> {

@@ -1,7 +1,7 @@
 //! What a round visits, and what changes during a round mean.
 
-use super::SchedulingMode::{Fair, Fifo};
-use super::*;
+use super::harness::SchedulingMode::{Fair, Fifo};
+use super::harness::*;
 
 fn four_pools() -> PoolTree {
     let mut tree = tree(Fair, &[]);

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use firesteel_types::{Cpus, ResourceAssignment, Share};
 use proptest::prelude::*;
 
-use super::{cpus, executor, gpu_need, share};
+use super::harness::{cpus, executor, gpu_need, share};
 use crate::resources::{ExecutorResources, ResourceError, TaskNeed};
 
 fn assigned(gpus: &[(&str, &str)]) -> ResourceAssignment {

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use firesteel_types::{Cpus, ExecutorRequest, ProfileError, ProfileId, Properties, ResourceProfile, Share};
 
-use super::{cpus, executor, gpu_need, share};
+use super::harness::{cpus, executor, gpu_need, share};
 use crate::resources::{ExecutorResources, ProfileManager, ProfileSupport, TaskNeed};
 
 const LOCAL: ProfileSupport =
