@@ -222,3 +222,89 @@ fn determinism_of(node: &RddNode, inputs: &Answers<Determinism>) -> Determinism 
         Determinism::Determinate | Determinism::Unordered | Determinism::Indeterminate => inputs,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use firesteel_types::StorageLevel;
+
+    use super::*;
+
+    fn read(id: u32, parent: u32, ordered: bool) -> RddNode {
+        let shuffle = ShuffleDependency::new(ShuffleId(id), RddId(parent), 2);
+        let shuffle = Dependency::Shuffle(ShuffleDependency { ordered, ..shuffle });
+        RddNode::derived(RddId(id), 2, vec![shuffle])
+    }
+
+    fn mapped(id: u32, parent: u32) -> RddNode {
+        RddNode::derived(RddId(id), 2, vec![Dependency::one_to_one(RddId(parent))])
+    }
+
+    fn sampled(id: u32, parent: u32) -> RddNode {
+        RddNode { order_sensitive: true, ..mapped(id, parent) }
+    }
+
+    /// The determinism of the RDDs 0, 1, … in order.
+    fn levels(nodes: &[RddNode]) -> Vec<Determinism> {
+        let mut lineage = Lineage::default();
+        lineage.register(nodes.to_vec()).expect("the lineage is valid");
+        let mut known = Answers::default();
+        nodes.iter().map(|node| lineage.determinism(node.id, &mut known)).collect()
+    }
+
+    /// Behaviours: DAG-049.
+    #[test]
+    fn a_shuffle_without_order_makes_its_reader_unordered_and_what_depends_on_order_indeterminate() {
+        use Determinism::{Determinate, Indeterminate, Unordered};
+        let source = RddNode::source(RddId(0), 2);
+        let round_robin = RddNode { order_sensitive: true, ..read(2, 1, false) };
+
+        assert_eq!(
+            levels(&[source.clone(), read(1, 0, false), mapped(2, 1), sampled(3, 2), mapped(4, 3)]),
+            [Determinate, Unordered, Unordered, Indeterminate, Indeterminate]
+        );
+        assert_eq!(levels(&[source.clone(), read(1, 0, true), sampled(2, 1)]), [Determinate; 3]);
+        assert_eq!(levels(&[source.clone(), sampled(1, 0)]), [Determinate; 2], "its input is ordered");
+        assert_eq!(levels(&[source, read(1, 0, false), round_robin])[2], Indeterminate);
+    }
+
+    /// Behaviours: DAG-049.
+    #[test]
+    fn an_indeterminate_input_makes_everything_after_it_indeterminate() {
+        use Determinism::Indeterminate;
+        let source = RddNode { determinism: Some(Indeterminate), ..RddNode::source(RddId(0), 2) };
+
+        assert_eq!(levels(&[source, read(1, 0, true), mapped(2, 1), read(3, 2, false)]), [Indeterminate; 4]);
+    }
+
+    /// Behaviours: DAG-049.
+    #[test]
+    fn the_worst_input_decides() {
+        use Determinism::{Determinate, Indeterminate, Unordered};
+        let source = RddNode::source(RddId(0), 2);
+        let joined = |id: u32, parents: [u32; 2]| {
+            let dependencies = parents.map(|parent| Dependency::one_to_one(RddId(parent))).to_vec();
+            RddNode::derived(RddId(id), 2, dependencies)
+        };
+
+        assert_eq!(
+            levels(&[source, read(1, 0, false), joined(2, [0, 1]), sampled(3, 2), joined(4, [3, 0])]),
+            [Determinate, Unordered, Unordered, Indeterminate, Indeterminate]
+        );
+    }
+
+    /// A local checkpoint is a way to store an RDD, so it has no mark of its own.
+    ///
+    /// Behaviours: DAG-049.
+    #[test]
+    fn a_reliable_checkpoint_makes_an_rdd_determinate_and_a_local_one_does_not() {
+        use Determinism::{Determinate, Indeterminate, Unordered};
+        let chain = |third: RddNode| {
+            levels(&[RddNode::source(RddId(0), 2), read(1, 0, false), third, read(3, 2, false)])
+        };
+        let reliable = RddNode { checkpointed: true, ..sampled(2, 1) };
+        let local = RddNode { storage: StorageLevel::MEMORY_ONLY, ..sampled(2, 1) };
+
+        assert_eq!(chain(reliable), [Determinate, Unordered, Determinate, Unordered]);
+        assert_eq!(chain(local), [Determinate, Unordered, Indeterminate, Indeterminate]);
+    }
+}
