@@ -184,9 +184,10 @@ impl Iterator for ParentPartitions<'_> {
 }
 
 /// What a second run of the same computation may give.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Determinism {
     /// The same rows in the same order.
+    #[default]
     Determinate,
     /// The same rows in another order.
     Unordered,

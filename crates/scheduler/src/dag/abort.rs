@@ -31,6 +31,11 @@ impl DagScheduler {
             let error = JobError::StageFailed { stage: id, reason: reason.to_owned(), cause: cause.clone() };
             self.fail_job(cx, job, error);
         }
+        // Jobs that are past it keep the stage. Should its outputs be lost later, it is submitted again, so it must
+        // not count as running.
+        if self.running.contains(&id) {
+            self.end_attempts(cx, id, false, reason);
+        }
     }
 
     /// Whether a job needs a stage: through stages whose outputs are not all there.
@@ -78,7 +83,14 @@ impl DagScheduler {
         let Some(job) = self.jobs.get(&id) else { return };
         let interrupt = job.properties.interrupts_on_cancel();
         for stage in self.busy_stages_of(job) {
-            cx.to_tasks.push_back(TaskOrder::KillStage { stage, interrupt, reason: reason.to_owned() });
+            self.end_attempts(cx, stage, interrupt, reason);
+        }
+    }
+
+    /// Ends what still runs of a stage. Listeners hear of the end of its attempt unless it ended before.
+    fn end_attempts(&mut self, cx: &mut Shared, stage: StageId, interrupt: bool, reason: &str) {
+        cx.to_tasks.push_back(TaskOrder::KillStage { stage, interrupt, reason: reason.to_owned() });
+        if self.running.contains(&stage) {
             self.mark_finished(cx, stage, Some(reason), WillRetry::No);
         }
     }

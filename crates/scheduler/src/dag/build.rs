@@ -10,7 +10,7 @@ use firesteel_types::{
 };
 
 use super::{
-    lineage::StageShape,
+    lineage::{Answers, StageShape},
     scheduler::DagScheduler,
     stage::{MapSide, Stage, StageKind},
 };
@@ -55,22 +55,33 @@ impl DagScheduler {
     ) -> Result<Vec<StageId>, BuildError> {
         let mut work: Vec<ShuffleDependency> = shuffles.iter().rev().cloned().collect();
         let mut opened: BTreeSet<ShuffleId> = BTreeSet::new();
+        let mut determinism = Answers::default();
         while let Some(dependency) = work.last().cloned() {
-            if self.map_stages.contains_key(&dependency.shuffle) {
+            if let Some(stage) = self.map_stages.get(&dependency.shuffle) {
+                self.check_same_shuffle(*stage, &dependency)?;
                 work.pop();
                 continue;
             }
             let shape = self.shape_of(dependency.parent)?;
             if opened.insert(dependency.shuffle) {
-                let missing =
-                    shape.shuffles.iter().rev().filter(|up| !self.map_stages.contains_key(&up.shuffle));
-                work.extend(missing.cloned());
+                work.extend(shape.shuffles.into_iter().rev());
                 continue;
             }
             work.pop();
-            self.build_map_stage(cx, job, dependency, shape)?;
+            let indeterminate =
+                self.lineage.determinism(dependency.parent, &mut determinism) == Determinism::Indeterminate;
+            self.build_map_stage(cx, job, dependency, shape, indeterminate)?;
         }
         Ok(shuffles.iter().map(|shuffle| self.map_stages[&shuffle.shuffle]).collect())
+    }
+
+    /// A shuffle that a stage writes already must be the one that is asked for.
+    fn check_same_shuffle(&self, stage: StageId, dependency: &ShuffleDependency) -> Result<(), JobRejection> {
+        let written = self.stage(stage).map_side().map(|map_side| &map_side.dependency);
+        let is_same = written.is_some_and(|written| {
+            (written.parent, written.reducers) == (dependency.parent, dependency.reducers)
+        });
+        if is_same { Ok(()) } else { Err(JobRejection::ShuffleChanged { shuffle: dependency.shuffle }) }
     }
 
     /// Makes the stage of one shuffle whose ancestors exist.
@@ -80,6 +91,7 @@ impl DagScheduler {
         job: JobId,
         dependency: ShuffleDependency,
         shape: StageShape,
+        indeterminate: bool,
     ) -> Result<(), BuildError> {
         let (shuffle, rdd) = (dependency.shuffle, dependency.parent);
         let tasks = self.lineage.get(rdd).ok_or(JobRejection::UnknownRdd { rdd })?.partitions;
@@ -95,6 +107,7 @@ impl DagScheduler {
         let parents = shape.shuffles.iter().map(|up| self.map_stages[&up.shuffle]).collect();
         let map_side = MapSide {
             dependency,
+            indeterminate,
             pending: FixedBitSet::with_capacity(tasks as usize),
             map_stage_jobs: BTreeSet::new(),
             last_mismatch: None,
@@ -136,7 +149,6 @@ impl DagScheduler {
         let stage = Stage {
             id,
             rdd,
-            indeterminate: shuffle.is_some() && self.lineage.determinism(rdd) == Determinism::Indeterminate,
             kind,
             parents,
             first_job: job,
@@ -186,13 +198,14 @@ impl DagScheduler {
         if !shape.barrier {
             return Ok(());
         }
+        let mut known = Answers::default();
         for rdd in &shape.rdds {
             let node = self.lineage.get(*rdd).ok_or(JobRejection::UnknownRdd { rdd: *rdd })?;
-            let is_barrier = |dependency: &&Dependency| match dependency {
-                Dependency::Narrow { parent, .. } => self.lineage.is_barrier(*parent),
-                Dependency::Shuffle(shuffle) => self.lineage.is_barrier(shuffle.parent),
-            };
-            if node.partitions != tasks || node.dependencies.iter().filter(is_barrier).count() > 1 {
+            let mut barrier_parents = 0;
+            for parent in node.dependencies.iter().map(Dependency::parent) {
+                barrier_parents += u32::from(self.lineage.is_barrier(parent, &mut known));
+            }
+            if node.partitions != tasks || barrier_parents > 1 {
                 return Err(JobRejection::BarrierChain { rdd: *rdd }.into());
             }
         }

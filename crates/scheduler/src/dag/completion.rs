@@ -30,12 +30,12 @@ impl DagScheduler {
         }
         match std::mem::replace(&mut ended.reason, TaskEndReason::Success) {
             TaskEndReason::Success => self.on_task_succeeded(cx, ended),
-            TaskEndReason::Resubmitted => self.on_task_resubmitted(&ended),
+            TaskEndReason::Resubmitted => self.on_task_resubmitted(cx, &ended),
             TaskEndReason::Failed(TaskFailure::FetchFailed(fetch)) => {
                 self.on_fetch_failed(cx, &ended, &fetch)
             }
             TaskEndReason::Failed(failure) if ended.barrier => {
-                self.on_barrier_task_failed(cx, &ended, &failure)
+                self.on_barrier_task_failed(cx, &ended, &failure.to_string(), Some(failure))
             }
             // What is left is the task scheduler's business: it tries again, or gives the set up.
             TaskEndReason::Failed(_) => (),
@@ -50,10 +50,19 @@ impl DagScheduler {
                 StageKind::Result(job) if self.wants_result(job, ended.output) => AccumulatorScope::All,
                 StageKind::Result(_) => return,
             },
-            TaskEndReason::Failed(TaskFailure::Panicked { .. } | TaskFailure::Killed { .. }) => {
-                AccumulatorScope::CountedOnFailure
-            }
-            TaskEndReason::Failed(_) | TaskEndReason::Resubmitted => return,
+            TaskEndReason::Failed(failure) => match failure {
+                TaskFailure::Panicked { .. }
+                | TaskFailure::ResultNotSerializable { .. }
+                | TaskFailure::OutputExists { .. }
+                | TaskFailure::Killed { .. } => AccumulatorScope::CountedOnFailure,
+                TaskFailure::FetchFailed(_)
+                | TaskFailure::ResultLost
+                | TaskFailure::CommitDenied
+                | TaskFailure::ExecutorLost { .. }
+                | TaskFailure::ExecutorShuttingDown
+                | TaskFailure::Unknown => return,
+            },
+            TaskEndReason::Resubmitted => return,
         };
         cx.out.push(Effect::MergeAccumulators { attempt: ended.info.attempt, which });
     }
@@ -69,8 +78,8 @@ impl DagScheduler {
         let stage = self.stage(ended.set.stage);
         let is_ignored = stage.ignores(ended.set.attempt);
         if !is_ignored && ended.set.attempt < stage.latest_attempt() {
-            let partition = ended.info.partition;
-            cx.to_tasks.push_back(TaskOrder::PartitionCompleted { stage: stage.id, partition });
+            let output = ended.output;
+            cx.to_tasks.push_back(TaskOrder::OutputCompleted { stage: stage.id, output });
         }
         match stage.kind {
             StageKind::Result(job) => self.on_result(cx, job, &ended, is_ignored),
@@ -183,9 +192,14 @@ impl DagScheduler {
     }
 
     /// The output of a finished map task was lost with its executor: it is pending again.
-    fn on_task_resubmitted(&mut self, ended: &TaskEnded) {
-        if let Some(map_side) = self.stage_mut(ended.set.stage).map_side_mut() {
-            map_side.pending.insert(ended.info.partition.index());
+    fn on_task_resubmitted(&mut self, cx: &mut Shared, ended: &TaskEnded) {
+        let stage = self.stage_mut(ended.set.stage);
+        let map_side =
+            stage.map_side_mut().expect("only the output of a map task can get lost with its executor");
+        map_side.pending.insert(ended.info.partition.index());
+        if ended.barrier {
+            // The others cannot be joined by one task that starts anew.
+            self.on_barrier_task_failed(cx, ended, "its output is lost", None);
         }
     }
 }

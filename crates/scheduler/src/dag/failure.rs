@@ -48,13 +48,20 @@ impl DagScheduler {
                 .is_some_and(|(executor, _)| cx.executors.decommission_of(*executor).is_some())
     }
 
-    /// The reason to give a stage up, if it failed too often in a row.
+    /// The reason to give a stage up: it failed too often in a row, or has run as often as it may.
     pub(super) fn too_many_failures(&self, cx: &Shared, id: StageId, message: &str) -> Option<String> {
-        let most = cx.config.stages.consecutive_attempts_max;
-        (self.stage(id).failed_attempts.len() >= most as usize).then(|| {
-            format!(
-                "{id} failed {most} attempts in a row, which is the most that spark.stage.maxConsecutiveAttempts \
+        let (stage, limits) = (self.stage(id), &cx.config.stages);
+        let in_a_row = limits.consecutive_attempts_max;
+        if stage.failed_attempts.len() >= in_a_row as usize {
+            return Some(format!(
+                "{id} failed {in_a_row} attempts in a row, which is the most that spark.stage.maxConsecutiveAttempts \
                  allows; the last: {message}"
+            ));
+        }
+        (stage.next_attempt >= limits.attempts_max).then(|| {
+            format!(
+                "{id} was submitted {} times, which is the most that spark.stage.maxAttempts allows; the last: {message}",
+                stage.next_attempt
             )
         })
     }
@@ -77,12 +84,8 @@ impl DagScheduler {
         let is_new = self.failed.insert(id);
         self.failed.extend(map_stage);
         if is_new {
-            if let Some(map_stage) = map_stage {
-                let stage = self.stage(map_stage);
-                let rolls_back = stage.map_side().is_some_and(|side| side.dependency.roll_back_on_mismatch);
-                if stage.indeterminate && !rolls_back {
-                    self.roll_back_succeeding(cx, map_stage, true);
-                }
+            if let Some(map_stage) = map_stage.filter(|stage| self.stage(*stage).reruns_as_a_whole()) {
+                self.roll_back_succeeding(cx, map_stage, true);
             }
             self.schedule_resubmit(cx);
         }
@@ -99,7 +102,8 @@ impl DagScheduler {
         &mut self,
         cx: &mut Shared,
         ended: &TaskEnded,
-        failure: &TaskFailure,
+        why: &str,
+        cause: Option<TaskFailure>,
     ) {
         let id = ended.set.stage;
         if self.stage(id).latest_attempt() != ended.set.attempt {
@@ -109,7 +113,7 @@ impl DagScheduler {
             // The first failure of the attempt has been dealt with; the others were killed because of it.
             return;
         }
-        let message = format!("barrier task {} of {} ended: {failure}", ended.info.index.0, ended.set);
+        let message = format!("barrier task {} of {} ended: {why}", ended.info.index.0, ended.set);
         let job = self.jobs.get(&self.stage(id).first_job);
         let interrupt = job.is_some_and(|job| job.properties.interrupts_on_cancel());
         if !cx.config.can_kill_tasks {
@@ -120,7 +124,7 @@ impl DagScheduler {
         self.mark_finished(cx, id, Some(&message), WillRetry::No);
         self.stage_mut(id).failed_attempts.insert(ended.set.attempt);
         if let Some(reason) = self.too_many_failures(cx, id, &message) {
-            return self.abort_stage(cx, id, &reason, Some(failure.clone()));
+            return self.abort_stage(cx, id, &reason, cause);
         }
         self.retry_barrier_as_a_whole(cx, id, &message);
         if self.stages.contains_key(&id) {

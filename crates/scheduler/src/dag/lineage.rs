@@ -21,6 +21,9 @@ pub(crate) struct Lineage {
     rdds: IndexMap<RddId, RddNode, FxBuildHasher>,
 }
 
+/// What is known so far about RDDs, so that a question about many of them looks at each RDD once.
+pub(crate) type Answers<T> = IndexMap<RddId, T, FxBuildHasher>;
+
 /// What one stage consists of: RDDs joined by narrow dependencies, and the shuffles they read.
 #[derive(Debug, Default)]
 pub(crate) struct StageShape {
@@ -125,6 +128,7 @@ impl Lineage {
         let mut shape = StageShape::default();
         let mut visited: IndexSet<RddId, FxBuildHasher> = IndexSet::default();
         visited.insert(rdd);
+        let mut read: IndexSet<ShuffleId, FxBuildHasher> = IndexSet::default();
         let mut next = 0;
         while let Some(id) = visited.get_index(next).copied() {
             next += 1;
@@ -137,7 +141,7 @@ impl Lineage {
                         visited.insert(*parent);
                     }
                     Dependency::Shuffle(shuffle) => {
-                        if shape.shuffles.iter().all(|seen| seen.shuffle != shuffle.shuffle) {
+                        if read.insert(shuffle.shuffle) {
                             shape.shuffles.push(shuffle.clone());
                         }
                     }
@@ -148,9 +152,16 @@ impl Lineage {
         Ok(shape)
     }
 
-    /// Whether the RDD is computed in a barrier stage: it or an RDD before it in its stage opens one.
-    pub(crate) fn is_barrier(&self, rdd: RddId) -> bool {
-        self.stage_of(rdd).is_ok_and(|shape| shape.barrier)
+    /// Whether the RDD is computed in a barrier stage: it or an RDD before it in its stage opens one. `known` holds
+    /// the answers so far.
+    pub(crate) fn is_barrier(&self, rdd: RddId, known: &mut Answers<bool>) -> bool {
+        self.answer(rdd, known, |node, known| {
+            let from_parent = |dependency: &Dependency| match dependency {
+                Dependency::Narrow { parent, .. } => known.get(parent).is_some_and(|barrier| *barrier),
+                Dependency::Shuffle(_) => false,
+            };
+            node.barrier || node.dependencies.iter().any(from_parent)
+        })
     }
 
     /// The dependency of `rdd` on `shuffle`.
@@ -161,32 +172,35 @@ impl Lineage {
         })
     }
 
-    /// What a second run of the RDD may give.
-    pub(crate) fn determinism(&self, rdd: RddId) -> Determinism {
-        let mut known: BTreeMap<RddId, Determinism> = BTreeMap::new();
-        let mut work = vec![rdd];
-        while let Some(id) = work.last().copied() {
-            let Some(node) = self.get(id).filter(|_| !known.contains_key(&id)) else {
-                known.entry(id).or_insert(Determinism::Determinate);
-                work.pop();
-                continue;
-            };
-            let missing =
-                node.dependencies.iter().map(Dependency::parent).find(|parent| !known.contains_key(parent));
-            match missing {
-                Some(parent) if !node.checkpointed => work.push(parent),
-                Some(_) | None => {
-                    known.insert(id, determinism_of(node, &known));
-                    work.pop();
-                }
+    /// What a second run of the RDD may give. `known` holds the answers so far.
+    pub(crate) fn determinism(&self, rdd: RddId, known: &mut Answers<Determinism>) -> Determinism {
+        self.answer(rdd, known, determinism_of)
+    }
+
+    /// Answers a question about an RDD that follows from the answers of its parents, each RDD once.
+    fn answer<T: Copy + Default>(
+        &self,
+        rdd: RddId,
+        known: &mut Answers<T>,
+        answer: impl Fn(&RddNode, &Answers<T>) -> T,
+    ) -> T {
+        let mut work = vec![(rdd, 0)];
+        while let Some((id, next)) = work.pop() {
+            let Some(node) = self.get(id).filter(|_| !known.contains_key(&id)) else { continue };
+            if let Some(dependency) = node.dependencies.get(next) {
+                work.push((id, next + 1));
+                work.push((dependency.parent(), 0));
+            } else {
+                let answered = answer(node, known);
+                known.insert(id, answered);
             }
         }
-        known[&rdd]
+        known.get(&rdd).copied().unwrap_or_default()
     }
 }
 
 /// What a second run of one RDD may give, when its inputs' answers are known.
-fn determinism_of(node: &RddNode, inputs: &BTreeMap<RddId, Determinism>) -> Determinism {
+fn determinism_of(node: &RddNode, inputs: &Answers<Determinism>) -> Determinism {
     if node.checkpointed {
         return Determinism::Determinate;
     }
@@ -194,7 +208,7 @@ fn determinism_of(node: &RddNode, inputs: &BTreeMap<RddId, Determinism>) -> Dete
         return own;
     }
     let of_dependency = |dependency: &Dependency| {
-        let parent = inputs[&dependency.parent()];
+        let parent = inputs.get(&dependency.parent()).copied().unwrap_or_default();
         match dependency {
             Dependency::Shuffle(_) if parent == Determinism::Indeterminate => Determinism::Indeterminate,
             Dependency::Shuffle(shuffle) if shuffle.ordered => Determinism::Determinate,
@@ -206,5 +220,91 @@ fn determinism_of(node: &RddNode, inputs: &BTreeMap<RddId, Determinism>) -> Dete
     match inputs {
         Determinism::Unordered if node.order_sensitive => Determinism::Indeterminate,
         Determinism::Determinate | Determinism::Unordered | Determinism::Indeterminate => inputs,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use firesteel_types::StorageLevel;
+
+    use super::*;
+
+    fn read(id: u32, parent: u32, ordered: bool) -> RddNode {
+        let shuffle = ShuffleDependency::new(ShuffleId(id), RddId(parent), 2);
+        let shuffle = Dependency::Shuffle(ShuffleDependency { ordered, ..shuffle });
+        RddNode::derived(RddId(id), 2, vec![shuffle])
+    }
+
+    fn mapped(id: u32, parent: u32) -> RddNode {
+        RddNode::derived(RddId(id), 2, vec![Dependency::one_to_one(RddId(parent))])
+    }
+
+    fn sampled(id: u32, parent: u32) -> RddNode {
+        RddNode { order_sensitive: true, ..mapped(id, parent) }
+    }
+
+    /// The determinism of the RDDs 0, 1, … in order.
+    fn levels(nodes: &[RddNode]) -> Vec<Determinism> {
+        let mut lineage = Lineage::default();
+        lineage.register(nodes.to_vec()).expect("the lineage is valid");
+        let mut known = Answers::default();
+        nodes.iter().map(|node| lineage.determinism(node.id, &mut known)).collect()
+    }
+
+    /// Behaviours: DAG-049.
+    #[test]
+    fn a_shuffle_without_order_makes_its_reader_unordered_and_what_depends_on_order_indeterminate() {
+        use Determinism::{Determinate, Indeterminate, Unordered};
+        let source = RddNode::source(RddId(0), 2);
+        let round_robin = RddNode { order_sensitive: true, ..read(2, 1, false) };
+
+        assert_eq!(
+            levels(&[source.clone(), read(1, 0, false), mapped(2, 1), sampled(3, 2), mapped(4, 3)]),
+            [Determinate, Unordered, Unordered, Indeterminate, Indeterminate]
+        );
+        assert_eq!(levels(&[source.clone(), read(1, 0, true), sampled(2, 1)]), [Determinate; 3]);
+        assert_eq!(levels(&[source.clone(), sampled(1, 0)]), [Determinate; 2], "its input is ordered");
+        assert_eq!(levels(&[source, read(1, 0, false), round_robin])[2], Indeterminate);
+    }
+
+    /// Behaviours: DAG-049.
+    #[test]
+    fn an_indeterminate_input_makes_everything_after_it_indeterminate() {
+        use Determinism::Indeterminate;
+        let source = RddNode { determinism: Some(Indeterminate), ..RddNode::source(RddId(0), 2) };
+
+        assert_eq!(levels(&[source, read(1, 0, true), mapped(2, 1), read(3, 2, false)]), [Indeterminate; 4]);
+    }
+
+    /// Behaviours: DAG-049.
+    #[test]
+    fn the_worst_input_decides() {
+        use Determinism::{Determinate, Indeterminate, Unordered};
+        let source = RddNode::source(RddId(0), 2);
+        let joined = |id: u32, parents: [u32; 2]| {
+            let dependencies = parents.map(|parent| Dependency::one_to_one(RddId(parent))).to_vec();
+            RddNode::derived(RddId(id), 2, dependencies)
+        };
+
+        assert_eq!(
+            levels(&[source, read(1, 0, false), joined(2, [0, 1]), sampled(3, 2), joined(4, [3, 0])]),
+            [Determinate, Unordered, Unordered, Indeterminate, Indeterminate]
+        );
+    }
+
+    /// A local checkpoint is a way to store an RDD, so it has no mark of its own.
+    ///
+    /// Behaviours: DAG-049.
+    #[test]
+    fn a_reliable_checkpoint_makes_an_rdd_determinate_and_a_local_one_does_not() {
+        use Determinism::{Determinate, Indeterminate, Unordered};
+        let chain = |third: RddNode| {
+            levels(&[RddNode::source(RddId(0), 2), read(1, 0, false), third, read(3, 2, false)])
+        };
+        let reliable = RddNode { checkpointed: true, ..sampled(2, 1) };
+        let local = RddNode { storage: StorageLevel::MEMORY_ONLY, ..sampled(2, 1) };
+
+        assert_eq!(chain(reliable), [Determinate, Unordered, Determinate, Unordered]);
+        assert_eq!(chain(local), [Determinate, Unordered, Indeterminate, Indeterminate]);
     }
 }

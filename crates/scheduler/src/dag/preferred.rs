@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use firesteel_types::{Dependency, PartitionId, PreferredLocations, RddId, TaskLocation};
+use firesteel_types::{Dependency, PartitionId, PreferredLocations, RddId, RddNode, TaskLocation};
 
 use super::scheduler::DagScheduler;
 use crate::{shared::Shared, task::Task};
@@ -15,32 +15,26 @@ impl DagScheduler {
         rdd: RddId,
         tasks: &[Task],
     ) -> Result<Vec<Vec<TaskLocation>>, String> {
-        if !self.may_have_preferences(cx, rdd)? {
+        if !self.may_have_preferences(cx, rdd) {
             return Ok(Vec::new());
         }
         let mut preferred = Vec::with_capacity(tasks.len());
         let mut visited = BTreeSet::new();
         for task in tasks {
             visited.clear();
-            preferred.push(self.preferred_of(cx, rdd, task.partition, &mut visited));
+            preferred.push(self.preferred_of(cx, rdd, task.partition, &mut visited)?);
         }
         Ok(if preferred.iter().all(Vec::is_empty) { Vec::new() } else { preferred })
     }
 
     /// Looks at each RDD of the stage once, so that stages without any preference are not walked task by task.
-    fn may_have_preferences(&self, cx: &Shared, rdd: RddId) -> Result<bool, String> {
-        let mut any = false;
-        for id in self.lineage.stage_of(rdd).map(|shape| shape.rdds).unwrap_or_default() {
-            let Some(node) = self.lineage.get(id) else { continue };
-            any |= node.storage.is_persisted() && cx.blocks.has_any(id);
-            any |= matches!(node.dependencies.as_slice(), [Dependency::Shuffle(_)]);
-            match &node.preferred {
-                PreferredLocations::None => (),
-                PreferredLocations::PerPartition(_) => any = true,
-                PreferredLocations::Failed(message) => return Err(message.clone()),
-            }
-        }
-        Ok(any)
+    fn may_have_preferences(&self, cx: &Shared, rdd: RddId) -> bool {
+        let rdds = self.lineage.stage_of(rdd).map(|shape| shape.rdds).unwrap_or_default();
+        rdds.into_iter().filter_map(|id| self.lineage.get(id)).any(|node| {
+            node.preferred != PreferredLocations::None
+                || matches!(node.dependencies.as_slice(), [Dependency::Shuffle(_)])
+                || (node.storage.is_persisted() && cx.blocks.has_any(node.id))
+        })
     }
 
     /// Cached copies first, then the RDD's own wish, then those of the first narrow parent partition with any.
@@ -52,15 +46,15 @@ impl DagScheduler {
         rdd: RddId,
         partition: PartitionId,
         visited: &mut BTreeSet<(RddId, PartitionId)>,
-    ) -> Vec<TaskLocation> {
+    ) -> Result<Vec<TaskLocation>, String> {
         let mut work = vec![(rdd, partition)];
         while let Some((rdd, partition)) = work.pop() {
             let Some(node) = self.lineage.get(rdd).filter(|_| visited.insert((rdd, partition))) else {
                 continue;
             };
-            let own = self.own_preference(cx, rdd, partition);
+            let own = self.own_preference(cx, node, partition)?;
             if !own.is_empty() {
-                return own;
+                return Ok(own);
             }
             let narrow = node.dependencies.iter().filter_map(|dependency| match dependency {
                 Dependency::Narrow { parent, map } => Some((*parent, map)),
@@ -70,13 +64,18 @@ impl DagScheduler {
             work.extend(narrow.flat_map(|(parent, map)| map.parents(partition).map(move |up| (parent, up))));
             work[before..].reverse();
         }
-        Vec::new()
+        Ok(Vec::new())
     }
 
-    fn own_preference(&self, cx: &Shared, rdd: RddId, partition: PartitionId) -> Vec<TaskLocation> {
-        let Some(node) = self.lineage.get(rdd) else { return Vec::new() };
+    /// A failed wish counts only where it is asked for: not for a partition that is cached.
+    fn own_preference(
+        &self,
+        cx: &Shared,
+        node: &RddNode,
+        partition: PartitionId,
+    ) -> Result<Vec<TaskLocation>, String> {
         if node.storage.is_persisted() {
-            let holders = cx.blocks.holders(rdd, partition).iter();
+            let holders = cx.blocks.holders(node.id, partition).iter();
             let cached: Vec<_> = holders
                 .filter_map(|executor| {
                     let host = cx.executors.host_name(*executor)?.clone();
@@ -84,21 +83,27 @@ impl DagScheduler {
                 })
                 .collect();
             if !cached.is_empty() {
-                return cached;
+                return Ok(cached);
             }
         }
-        if let PreferredLocations::PerPartition(places) = &node.preferred
-            && let Some(places) = places.get(partition.index())
-            && !places.is_empty()
-        {
-            return places.clone();
+        match &node.preferred {
+            PreferredLocations::None => (),
+            PreferredLocations::PerPartition(places) => {
+                let wished = places.get(partition.index()).cloned().unwrap_or_default();
+                if !wished.is_empty() {
+                    return Ok(wished);
+                }
+            }
+            PreferredLocations::Failed(message) => return Err(message.clone()),
         }
-        match node.dependencies.as_slice() {
-            [Dependency::Shuffle(shuffle)] if partition.0 < shuffle.reducers => {
-                let hosts = cx.map_outputs.preferred_hosts(shuffle.shuffle, partition.0);
-                hosts.into_iter().map(TaskLocation::Host).collect()
+        Ok(match node.dependencies.as_slice() {
+            [Dependency::Shuffle(shuffle)] => {
+                let reducers = cx.map_outputs.shape(shuffle.shuffle).map_or(0, |(_, reducers)| reducers);
+                let is_read = partition.0 < reducers;
+                let hosts = is_read.then(|| cx.map_outputs.preferred_hosts(shuffle.shuffle, partition.0));
+                hosts.into_iter().flatten().map(TaskLocation::Host).collect()
             }
             _ => Vec::new(),
-        }
+        })
     }
 }

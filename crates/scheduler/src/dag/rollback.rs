@@ -16,8 +16,7 @@ impl DagScheduler {
     /// Whether the stage is still there to be submitted.
     pub(super) fn roll_back_before_retry(&mut self, cx: &mut Shared, id: StageId) -> bool {
         let stage = self.stage(id);
-        let by_checksum = stage.map_side().is_none_or(|side| side.dependency.roll_back_on_mismatch);
-        if stage.indeterminate && !by_checksum && stage.next_attempt > 0 && !self.is_available(cx, id) {
+        if stage.reruns_as_a_whole() && stage.next_attempt > 0 && !self.is_available(cx, id) {
             self.roll_back_succeeding(cx, id, true);
         }
         self.stages.contains_key(&id)

@@ -30,7 +30,6 @@ pub(crate) struct Stage {
     pub(crate) jobs: BTreeSet<JobId>,
     pub(crate) profile: ProfileId,
     pub(crate) barrier: bool,
-    pub(crate) indeterminate: bool,
     /// The number of its next attempt.
     pub(crate) next_attempt: u32,
     /// Its latest attempt, as listeners see it.
@@ -54,6 +53,8 @@ pub(crate) enum StageKind {
 #[derive(Debug)]
 pub(crate) struct MapSide {
     pub(crate) dependency: ShuffleDependency,
+    /// Whether a second run may give other rows.
+    pub(crate) indeterminate: bool,
     /// Partitions whose task has not ended yet in the current attempt, or an older one of which it still counts.
     pub(crate) pending: FixedBitSet,
     /// Jobs that want just this map stage.
@@ -103,6 +104,12 @@ impl Stage {
 
     pub(crate) fn ignores(&self, attempt: u32) -> bool {
         self.ignored_up_to.is_some_and(|ignored| attempt <= ignored)
+    }
+
+    /// Whether a rerun of some partitions makes the others worthless, and that is known beforehand. Where content
+    /// is compared, only a difference that was seen counts.
+    pub(crate) fn reruns_as_a_whole(&self) -> bool {
+        self.map_side().is_some_and(|side| side.indeterminate && !side.dependency.roll_back_on_mismatch)
     }
 
     pub(crate) fn map_side(&self) -> Option<&MapSide> {

@@ -253,10 +253,21 @@ impl DagScheduler {
             return;
         }
         let stage = self.stage(id);
+        if let Some(shuffle) = stage.map_side().map(|map_side| map_side.dependency.shuffle)
+            && !cx.map_outputs.contains(shuffle)
+        {
+            // Its outputs would have nowhere to go, and the stage would never be complete.
+            return self.abort_stage(
+                cx,
+                id,
+                &format!("{shuffle} was removed while a job was using it"),
+                None,
+            );
+        }
         let Some(job) = stage.jobs.first().and_then(|job| self.jobs.get(job)) else { return };
         let properties = cx.profiles.stage_properties(stage.profile, &job.properties);
         let priority = job.id;
-        let (kind, tasks, is_sorted) = self.missing_tasks(cx, id);
+        let (kind, tasks) = self.missing_tasks(cx, id);
         let rdd = self.stage(id).rdd;
         let partitions = self.lineage.get(rdd).map_or(0, |node| node.partitions);
         if partitions > 0 {
@@ -297,28 +308,27 @@ impl DagScheduler {
             barrier,
             epoch,
             tasks,
-            is_sorted,
             preferred,
         };
         cx.to_tasks.push_back(TaskOrder::Submit(Box::new(task_set)));
     }
 
-    /// The tasks of the partitions that lack an output.
-    fn missing_tasks(&self, cx: &Shared, id: StageId) -> (StageTaskKind, Vec<Task>, bool) {
+    /// The tasks of the partitions that lack an output, in order of their outputs.
+    fn missing_tasks(&self, cx: &Shared, id: StageId) -> (StageTaskKind, Vec<Task>) {
         match &self.stage(id).kind {
             StageKind::ShuffleMap(map_side) => {
                 let shuffle = map_side.dependency.shuffle;
                 let missing = cx.map_outputs.missing(shuffle).into_iter();
                 let tasks = missing.map(|partition| Task { partition, output: partition.0 }).collect();
-                (StageTaskKind::ShuffleMap(shuffle), tasks, true)
+                (StageTaskKind::ShuffleMap(shuffle), tasks)
             }
             StageKind::Result(job) => {
                 let kind = StageTaskKind::Result(*job);
                 let Some(JobTarget::Results(results)) = self.jobs.get(job).map(|job| &job.target) else {
-                    return (kind, Vec::new(), true);
+                    return (kind, Vec::new());
                 };
                 let task = |output: u32| Task { partition: results.partition(output), output };
-                (kind, results.missing().into_iter().map(task).collect(), results.is_sorted())
+                (kind, results.missing().into_iter().map(task).collect())
             }
         }
     }

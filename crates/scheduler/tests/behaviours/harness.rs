@@ -3,13 +3,14 @@
 use std::{collections::BTreeMap, time::Duration};
 
 use firesteel_scheduler::{
-    BlockUpdate, Effect, Event, ExecutorSpec, JobSpec, MapOutput, Partitions, Scheduler, SchedulerConfig,
-    TaskDescription, TaskOutcome, TaskStatus,
+    BlockUpdate, Cancel, Effect, Event, ExecutorSpec, JobSpec, MapOutput, Partitions, Scheduler,
+    SchedulerConfig, TaskDescription, TaskOutcome, TaskStatus,
     map_output::{BlockSizes, SizeLimits},
 };
 use firesteel_types::{
-    AttemptId, Cpus, Dependency, ExecutorId, ExecutorLossReason, FetchFailure, JobId, PartitionId, ProfileId,
-    Properties, RddId, RddNode, ShuffleDependency, ShuffleId, TaskFailure, TaskMetrics, Timestamp,
+    AttemptId, Cpus, Dependency, Determinism, ExecutorId, ExecutorLossReason, FetchFailure, JobId,
+    PartitionId, PreferredLocations, ProfileId, Properties, RddId, RddNode, ShuffleDependency, ShuffleId,
+    StorageLevel, TaskFailure, TaskLocation, TaskMetrics, Timestamp,
 };
 
 pub use crate::show::Shown;
@@ -109,6 +110,25 @@ impl World {
         self.send(Event::MapStageSubmitted { job, rdd, shuffle, properties: Properties::default() })
     }
 
+    /// Lets the failed stages be submitted again.
+    pub fn resubmit(&mut self) -> Effects {
+        self.advance(millis(200))
+    }
+
+    /// Map tasks finish with one block of 10 bytes for each reducer.
+    pub fn finish_maps(&mut self, attempts: &[u64], reducers: usize) -> Effects {
+        let mut last = Effects(Vec::new());
+        for attempt in attempts {
+            last = self.finish_map(*attempt, &vec![10; reducers]);
+        }
+        last
+    }
+
+    /// Someone wants jobs to end.
+    pub fn cancel(&mut self, what: Cancel) -> Effects {
+        self.send(Event::CancelRequested { what, reason: None })
+    }
+
     /// The attempt says that it runs.
     pub fn running(&mut self, attempt: u64) -> Effects {
         self.status(attempt, TaskStatus::Running)
@@ -159,6 +179,13 @@ impl World {
             self.send(Event::BlocksUpdated { executor: ExecutorId(*executor), blocks: vec![block] });
         }
         self
+    }
+
+    /// The latest attempt of a partition in a stage attempt such as `stage-0.1`.
+    pub fn attempt_of(&self, set: &str, partition: u32) -> u64 {
+        let is_it = |task: &&TaskDescription| task.set.to_string() == set && task.partition.0 == partition;
+        let task = self.launched.values().rev().find(is_it);
+        task.unwrap_or_else(|| panic!("partition-{partition} of {set} was not launched")).attempt.0
     }
 
     /// The executor that runs an attempt.
@@ -235,6 +262,39 @@ pub fn shuffle_dependency(shuffle: u32, parent: u32, reducers: u32) -> Dependenc
     Dependency::Shuffle(ShuffleDependency::new(ShuffleId(shuffle), RddId(parent), reducers))
 }
 
+/// A source RDD whose partitions want to be computed by these executors.
+pub fn pinned(id: u32, places: &[(u32, &str)]) -> RddNode {
+    placed(source(id, places.len() as u32), places)
+}
+
+/// The same RDD, whose partitions want to be computed by these executors.
+pub fn placed(node: RddNode, places: &[(u32, &str)]) -> RddNode {
+    let place = |(executor, host): &(u32, &str)| {
+        vec![TaskLocation::Executor { host: (*host).into(), executor: ExecutorId(*executor) }]
+    };
+    let preferred = PreferredLocations::PerPartition(places.iter().map(place).collect());
+    RddNode { preferred, ..node }
+}
+
+/// An RDD computed from several others, in one stage or across shuffles.
+pub fn derived(id: u32, partitions: u32, dependencies: Vec<Dependency>) -> RddNode {
+    RddNode::derived(RddId(id), partitions, dependencies)
+}
+
+pub fn one_to_one(parent: u32) -> Dependency {
+    Dependency::one_to_one(RddId(parent))
+}
+
+/// The same RDD, kept in memory once computed.
+pub fn persisted(node: RddNode) -> RddNode {
+    RddNode { storage: StorageLevel::MEMORY_ONLY, ..node }
+}
+
+/// The same RDD, which may give other rows when it runs again.
+pub fn indeterminate(node: RddNode) -> RddNode {
+    RddNode { determinism: Some(Determinism::Indeterminate), ..node }
+}
+
 /// The outcome of a map task that wrote blocks of these sizes.
 pub fn map_outcome(sizes: &[u64], checksum: Option<u64>) -> TaskOutcome {
     let sizes = BlockSizes::from_bytes(sizes, &SizeLimits::default());
@@ -250,6 +310,18 @@ pub fn fetch_failed(shuffle: u32, map: u32, executor: u32, host: &str) -> TaskFa
         map_attempt: None,
         reduce_partition: PartitionId(0),
         message: "connection refused".to_owned(),
+    })
+}
+
+/// A failure to find out where the outputs of a shuffle are.
+pub fn metadata_failed(shuffle: u32) -> TaskFailure {
+    TaskFailure::FetchFailed(FetchFailure {
+        shuffle: ShuffleId(shuffle),
+        location: None,
+        map_partition: None,
+        map_attempt: None,
+        reduce_partition: PartitionId(0),
+        message: "no locations".to_owned(),
     })
 }
 
