@@ -2,10 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use indexmap::IndexMap;
-use rustc_hash::FxBuildHasher;
-
-use firesteel_types::{AttemptId, ExecutorId, Host, Locality, TaskIndex, TaskInfo, Timestamp};
+use firesteel_types::{AttemptId, ExecutorId, Host, Locality, TaskIndex, Timestamp};
 
 use super::{
     levels::{Levels, Waiting},
@@ -13,6 +10,7 @@ use super::{
     pending::{Listed, PendingTasks},
     set::TaskSet,
     speculation::Finished,
+    winners::Winners,
 };
 use crate::{
     config::SchedulerConfig,
@@ -44,7 +42,7 @@ pub(crate) struct TaskSetManager {
     pub(super) running: BTreeSet<AttemptId>,
     pub(super) successful: u32,
     /// Which attempt finished each task of a map set.
-    pub(super) winners: IndexMap<TaskIndex, TaskInfo, FxBuildHasher>,
+    pub(super) winners: Winners,
     /// Hosts of further attempts of a task, beyond its first.
     pub(super) more_hosts: BTreeMap<TaskIndex, Vec<HostId>>,
     /// Tasks that may get a second copy and have none yet.
@@ -61,7 +59,7 @@ pub(crate) struct TaskSetManager {
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct TaskState {
     pub(super) copies_running: u16,
-    pub(super) failures: u16,
+    pub(super) failures: u32,
     pub(super) attempts: u32,
     pub(super) first_host: Option<HostId>,
     pub(super) is_done: bool,
@@ -88,7 +86,7 @@ impl TaskSetManager {
             no_refusals_since_reset: true,
             running: BTreeSet::new(),
             successful: 0,
-            winners: IndexMap::default(),
+            winners: Winners::default(),
             more_hosts: BTreeMap::new(),
             speculatable: BTreeSet::new(),
             pending_copies: PendingTasks::default(),
