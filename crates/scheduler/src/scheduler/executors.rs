@@ -180,6 +180,8 @@ impl Scheduler {
             return;
         }
         self.tasks.recompute_levels(&self.cx);
+        // A task that waited for a place there need not wait any longer.
+        self.tasks.revive = true;
         if adjust_target {
             self.cx.backend.lower(profiles, &mut self.cx.out);
         }

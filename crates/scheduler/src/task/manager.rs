@@ -211,20 +211,29 @@ impl TaskSetManager {
         self.recompute_levels(executors);
     }
 
+    /// The levels at which something that waits, a second copy included, could find its place.
     fn valid_levels(&mut self, executors: &Executors) -> Vec<Locality> {
-        let tasks = &self.tasks;
+        let Self { tasks, speculatable, pending, pending_copies, waiting, .. } = self;
         let is_waiting = |index: TaskIndex| tasks[index.index()].is_waiting;
+        let is_copy = |index: TaskIndex| speculatable.contains(&index);
+        let copies = !speculatable.is_empty();
         let mut levels = Vec::with_capacity(Locality::ALL.len());
-        if self.waiting.executor > 0 && self.pending.wants_alive_executor(executors, is_waiting) {
+        if waiting.executor > 0 && pending.wants_alive_executor(executors, is_waiting)
+            || copies && pending_copies.wants_alive_executor(executors, is_copy)
+        {
             levels.push(Locality::Process);
         }
-        if self.waiting.host > 0 && self.pending.wants_alive_host(executors, is_waiting) {
+        if waiting.host > 0 && pending.wants_alive_host(executors, is_waiting)
+            || copies && pending_copies.wants_alive_host(executors, is_copy)
+        {
             levels.push(Locality::Node);
         }
-        if self.waiting.no_pref > 0 {
+        if waiting.no_pref > 0 || copies && pending_copies.wants_no_place(is_copy) {
             levels.push(Locality::NoPref);
         }
-        if self.waiting.rack > 0 && self.pending.wants_alive_rack(executors, is_waiting) {
+        if waiting.rack > 0 && pending.wants_alive_rack(executors, is_waiting)
+            || copies && pending_copies.wants_alive_rack(executors, is_copy)
+        {
             levels.push(Locality::Rack);
         }
         levels.push(Locality::Any);

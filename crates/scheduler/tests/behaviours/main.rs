@@ -4,5 +4,11 @@
 //! lines, so that it also proves that nothing else happened.
 
 mod harness;
+mod locality;
 mod show;
 mod smoke;
+mod speculation;
+mod tsm_attempts;
+mod tsm_loss;
+mod tsm_results;
+mod tsm_zombies;

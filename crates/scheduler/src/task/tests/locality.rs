@@ -18,7 +18,8 @@ const HOSTS: &[&str] = &["h1", "h2"];
 /// Behaviours: LOC-007.
 #[test]
 fn a_set_offered_directly_goes_to_the_next_level_after_each_wait() {
-    let mut bench = Bench::new(HOSTS, &[&["executor_h1_0"], &["executor_h2_1"], &["h1", "executor_h2_1"], &[]]);
+    let mut bench =
+        Bench::new(HOSTS, &[&["executor_h1_0"], &["executor_h2_1"], &["h1", "executor_h2_1"], &[]]);
 
     assert_eq!(bench.offer(0, Any), Some((0, Process)));
     assert_eq!(bench.offer(0, Process), None);
@@ -32,7 +33,8 @@ fn a_set_offered_directly_goes_to_the_next_level_after_each_wait() {
 /// Behaviours: LOC-003, LOC-004.
 #[test]
 fn the_nearest_task_takes_the_offer_and_no_preference_goes_before_rack_and_any() {
-    let mut config = SchedulerConfig { locality: LocalityConfig::wait(Duration::ZERO), ..SchedulerConfig::default() };
+    let mut config =
+        SchedulerConfig { locality: LocalityConfig::wait(Duration::ZERO), ..SchedulerConfig::default() };
     config.locality.racks = true;
     let tasks: &[&[&str]] = &[&["h9"], &["h3"], &[], &["h1"], &["executor_h1_0"], &["executor_h1_7"]];
     let mut bench = Bench::with(config, &["h1", "h3"], tasks);
@@ -53,7 +55,8 @@ fn the_nearest_task_takes_the_offer_and_no_preference_goes_before_rack_and_any()
 /// Behaviours: LOC-003.
 #[test]
 fn an_offer_takes_nothing_beyond_the_level_it_is_made_at() {
-    let config = SchedulerConfig { locality: LocalityConfig::wait(Duration::ZERO), ..SchedulerConfig::default() };
+    let config =
+        SchedulerConfig { locality: LocalityConfig::wait(Duration::ZERO), ..SchedulerConfig::default() };
     let mut bench = Bench::with(config, HOSTS, &[&["h2"], &["h1"], &[]]);
 
     assert_eq!(bench.offer(0, Process), None);
@@ -67,7 +70,8 @@ fn an_offer_takes_nothing_beyond_the_level_it_is_made_at() {
 /// Behaviours: LOC-004.
 #[test]
 fn a_cached_file_is_process_local_on_every_executor_of_its_host() {
-    let mut bench = Bench::new(&["h1", "h1", "h2"], &[&["hdfs_cache_h1"], &["hdfs_cache_h1"], &["hdfs_cache_h3"]]);
+    let mut bench =
+        Bench::new(&["h1", "h1", "h2"], &[&["hdfs_cache_h1"], &["hdfs_cache_h1"], &["hdfs_cache_h3"]]);
 
     assert_eq!(bench.offer(1, Process), Some((0, Process)));
     assert_eq!(bench.offer(0, Process), Some((1, Process)));
@@ -134,11 +138,16 @@ fn a_second_copy_takes_an_offer_that_no_waiting_task_wants_and_never_on_the_same
     let anywhere = bench.advance(WAIT * 2).pick(1, Any);
     let again = bench.pick(2, Any);
 
-    let picked = |index: u32, locality, speculative| Some(Picked { index: TaskIndex(index), locality, speculative });
+    let picked =
+        |index: u32, locality, speculative| Some(Picked { index: TaskIndex(index), locality, speculative });
     assert_eq!(same_host, None);
     assert_eq!(local, picked(1, Process, false), "ordinary tasks go first");
     assert_eq!(without_preference, picked(2, Process, false));
-    assert_eq!(delayed, picked(0, Any, true), "no ordinary task waits at any level, so nothing is waited for");
+    assert_eq!(
+        delayed,
+        picked(0, Any, true),
+        "no ordinary task waits at any level, so nothing is waited for"
+    );
     assert_eq!([anywhere, again], [None, None], "one copy is enough");
 }
 
@@ -150,7 +159,8 @@ fn copies_and_tasks_without_preference_go_after_node_local_tasks() {
     bench.speculate(2);
 
     let node: Vec<_> = std::iter::from_fn(|| bench.offer(0, Node)).collect();
-    let rest: Vec<_> = std::iter::from_fn(|| bench.pick(0, NoPref)).map(|p| (p.index.0, p.speculative)).collect();
+    let rest: Vec<_> =
+        std::iter::from_fn(|| bench.pick(0, NoPref)).map(|p| (p.index.0, p.speculative)).collect();
     let copy = bench.pick(0, Any).map(|p| (p.index.0, p.speculative));
 
     assert_eq!(node, [(1, Node), (3, Node)]);
