@@ -264,6 +264,9 @@ pub enum Ignored {
     /// Nobody knows the executor.
     #[error("{executor} is not registered")]
     UnknownExecutor { executor: ExecutorId },
+    /// The executor is written off, and only why it went is not known yet.
+    #[error("contact with {executor} was lost")]
+    ContactLost { executor: ExecutorId },
     /// Nobody knows the job, or it is over.
     #[error("{job} is not active")]
     UnknownJob { job: JobId },

@@ -9,7 +9,7 @@ use crate::{
     config::SchedulerConfig,
     dag::DagEvent,
     effect::{Effect, Ignored},
-    executors::{Backend, BlockLocations, Executors},
+    executors::{Backend, BlockLocations, Executors, HostId},
     map_output::MapOutputTracker,
     resources::ProfileManager,
     task::TaskOrder,
@@ -39,6 +39,16 @@ impl Shared {
     /// Tells the listeners.
     pub(crate) fn post(&mut self, event: ListenerEvent) {
         self.out.push(Effect::Post(event));
+    }
+
+    /// Asks for the racks of those of these hosts that nobody has asked for, where hosts have racks at all.
+    pub(crate) fn ask_racks(&mut self, hosts: impl IntoIterator<Item = HostId>) {
+        if self.config.locality.racks {
+            let hosts = self.executors.hosts.ask_racks(hosts);
+            if !hosts.is_empty() {
+                self.out.push(Effect::ResolveRacks { hosts });
+            }
+        }
     }
 
     /// Says why an event changed nothing.

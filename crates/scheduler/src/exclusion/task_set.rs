@@ -66,7 +66,7 @@ struct NodeFailures {
 }
 
 impl ExecutorFailures {
-    /// Where the executor runs, or ran.
+    /// Where the executor runs, or ran when a task last failed on it.
     pub const fn host(&self) -> &Host {
         &self.host
     }
@@ -126,7 +126,10 @@ impl TaskSetExcludelist {
             .executors
             .entry(executor)
             .or_insert_with(|| ExecutorFailures { host: host.clone(), tasks: BTreeMap::new() });
-        assert_eq!(&on_executor.host, host, "{executor} cannot move to another host");
+        // An id that was lost and taken again on another host goes on with its record, on the host it has now.
+        if on_executor.host != *host {
+            on_executor.host = host.clone();
+        }
         let task = on_executor.tasks.entry(index).or_insert(FailedTask { attempts: 0, last: now });
         task.attempts += 1;
         task.last = task.last.max(now);

@@ -39,7 +39,11 @@ impl Scheduler {
     /// The task of a partition in the newest set of the stage that has one for it.
     fn find_task(&self, stage: StageId, partition: PartitionId) -> Option<(SetKey, TaskIndex)> {
         let mut sets = self.tasks.sets_of(stage).into_iter().rev();
-        sets.find_map(|key| Some((key, *self.tasks.set(key).set.tasks_of(partition).first()?)))
+        sets.find_map(|key| {
+            let tasks = &self.tasks.set(key).set.tasks;
+            let at = tasks.iter().position(|task| task.partition == partition)?;
+            Some((key, TaskIndex(at as u32)))
+        })
     }
 
     fn explain_waiting(&self, key: SetKey, index: TaskIndex) -> Waiting {

@@ -52,9 +52,13 @@ impl Scheduler {
                 self.heartbeats.on_executor_added(self.cx.now, executor);
             }
             let time = self.cx.now;
+            let host_id = self.cx.executors.hosts.intern(&host);
             self.cx.post(ListenerEvent::ExecutorAdded { executor, host, cpus, profile, time });
+            self.cx.out.push(Effect::AnswerRegistration { executor, answer });
+            self.cx.ask_racks([host_id]);
+        } else {
+            self.cx.out.push(Effect::AnswerRegistration { executor, answer });
         }
-        self.cx.out.push(Effect::AnswerRegistration { executor, answer });
         if let Some(early) = self.cx.backend.take_early(executor) {
             let EarlyDecommission { worker_host, adjust_target, by_executor, .. } = early;
             self.on_decommission_requested(&[executor], worker_host.as_ref(), adjust_target, by_executor);
@@ -102,7 +106,7 @@ impl Scheduler {
             }
             (Some(CountFailures::Yes) | None, None) => reason,
         };
-        self.tasks.on_executor_lost(&mut self.cx, executor, &reason);
+        self.tasks.on_executor_lost(&mut self.cx, executor, &gone.running, &reason);
         if !gone.loss_pending {
             let worker_host = reason.worker_host().cloned();
             self.cx.to_dag.push_back(DagEvent::ExecutorLost { executor, worker_host });
@@ -176,6 +180,8 @@ impl Scheduler {
             return;
         }
         self.tasks.recompute_levels(&self.cx);
+        // A task that waited for a place there need not wait any longer.
+        self.tasks.revive = true;
         if adjust_target {
             self.cx.backend.lower(profiles, &mut self.cx.out);
         }

@@ -2,10 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use indexmap::IndexMap;
-use rustc_hash::FxBuildHasher;
-
-use firesteel_types::{AttemptId, ExecutorId, Host, Locality, TaskIndex, TaskInfo, Timestamp};
+use firesteel_types::{AttemptId, ExecutorId, Host, Locality, TaskIndex, Timestamp};
 
 use super::{
     levels::{Levels, Waiting},
@@ -13,6 +10,7 @@ use super::{
     pending::{Listed, PendingTasks},
     set::TaskSet,
     speculation::Finished,
+    winners::Winners,
 };
 use crate::{
     config::SchedulerConfig,
@@ -44,7 +42,7 @@ pub(crate) struct TaskSetManager {
     pub(super) running: BTreeSet<AttemptId>,
     pub(super) successful: u32,
     /// Which attempt finished each task of a map set.
-    pub(super) winners: IndexMap<TaskIndex, TaskInfo, FxBuildHasher>,
+    pub(super) winners: Winners,
     /// Hosts of further attempts of a task, beyond its first.
     pub(super) more_hosts: BTreeMap<TaskIndex, Vec<HostId>>,
     /// Tasks that may get a second copy and have none yet.
@@ -61,7 +59,7 @@ pub(crate) struct TaskSetManager {
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct TaskState {
     pub(super) copies_running: u16,
-    pub(super) failures: u16,
+    pub(super) failures: u32,
     pub(super) attempts: u32,
     pub(super) first_host: Option<HostId>,
     pub(super) is_done: bool,
@@ -88,7 +86,7 @@ impl TaskSetManager {
             no_refusals_since_reset: true,
             running: BTreeSet::new(),
             successful: 0,
-            winners: IndexMap::default(),
+            winners: Winners::default(),
             more_hosts: BTreeMap::new(),
             speculatable: BTreeSet::new(),
             pending_copies: PendingTasks::default(),
@@ -229,20 +227,29 @@ impl TaskSetManager {
         self.recompute_levels(executors);
     }
 
+    /// The levels at which something that waits, a second copy included, could find its place.
     fn valid_levels(&mut self, executors: &Executors) -> Vec<Locality> {
-        let tasks = &self.tasks;
+        let Self { tasks, speculatable, pending, pending_copies, waiting, .. } = self;
         let is_waiting = |index: TaskIndex| tasks[index.index()].is_waiting;
+        let is_copy = |index: TaskIndex| speculatable.contains(&index);
+        let copies = !speculatable.is_empty();
         let mut levels = Vec::with_capacity(Locality::ALL.len());
-        if self.waiting.executor > 0 && self.pending.wants_alive_executor(executors, is_waiting) {
+        if waiting.executor > 0 && pending.wants_alive_executor(executors, is_waiting)
+            || copies && pending_copies.wants_alive_executor(executors, is_copy)
+        {
             levels.push(Locality::Process);
         }
-        if self.waiting.host > 0 && self.pending.wants_alive_host(executors, is_waiting) {
+        if waiting.host > 0 && pending.wants_alive_host(executors, is_waiting)
+            || copies && pending_copies.wants_alive_host(executors, is_copy)
+        {
             levels.push(Locality::Node);
         }
-        if self.waiting.no_pref > 0 {
+        if waiting.no_pref > 0 || copies && pending_copies.wants_no_place(is_copy) {
             levels.push(Locality::NoPref);
         }
-        if self.waiting.rack > 0 && self.pending.wants_alive_rack(executors, is_waiting) {
+        if waiting.rack > 0 && pending.wants_alive_rack(executors, is_waiting)
+            || copies && pending_copies.wants_alive_rack(executors, is_copy)
+        {
             levels.push(Locality::Rack);
         }
         levels.push(Locality::Any);

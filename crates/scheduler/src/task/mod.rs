@@ -18,6 +18,10 @@ mod speculation;
 mod status;
 mod timers;
 mod unschedulable;
+mod winners;
+
+#[cfg(test)]
+mod tests;
 
 pub(crate) use manager::TaskSetManager;
 pub use running::Passed;

@@ -1,8 +1,8 @@
 //! How the tasks of a set begin and end.
 
-use firesteel_types::{AttemptId, ListenerEvent, TaskFailure, TaskIndex, TaskInfo, Timestamp};
+use firesteel_types::{AttemptId, ExecutorId, ListenerEvent, TaskFailure, TaskIndex, TaskInfo, Timestamp};
 
-use super::manager::TaskSetManager;
+use super::{levels::Waiting, manager::TaskSetManager, pending::PendingTasks};
 use crate::executors::{Executors, HostId};
 
 /// What follows from a failure for the set.
@@ -36,9 +36,18 @@ impl TaskSetManager {
         self.stop_waiting(index);
     }
 
-    /// The round is over for a placed task, which waits again.
-    pub(super) fn unplace(&mut self, index: TaskIndex, executors: &mut Executors) {
-        self.add_pending(index, executors);
+    /// Not every task of a barrier set got a place in the round: those that did wait again.
+    ///
+    /// The lists are made anew, because entries of placed tasks may have been dropped from some of them, and adding
+    /// to all of them in each such round would let them grow without end.
+    pub(super) fn unplace_all(&mut self, executors: &mut Executors) {
+        (self.pending, self.waiting) = (PendingTasks::default(), Waiting::default());
+        for index in (0..self.set.len()).rev().map(TaskIndex) {
+            let task = &self.tasks[index.index()];
+            if !task.is_done && task.copies_running == 0 {
+                self.add_pending(index, executors);
+            }
+        }
     }
 
     /// An attempt ended, whatever the outcome.
@@ -48,22 +57,24 @@ impl TaskSetManager {
         self.tasks[index.index()].copies_running -= 1;
     }
 
-    /// An attempt that was stopped just now had succeeded. Whether the task was not done before.
-    pub(super) fn succeed(&mut self, info: TaskInfo) -> bool {
-        if self.tasks[info.index.index()].is_done {
-            return false;
+    /// An attempt that was stopped just now had succeeded.
+    ///
+    /// The task may be done already, by another attempt of the stage; the map output is this attempt's from now on.
+    pub(super) fn succeed(&mut self, info: TaskInfo) {
+        if !self.tasks[info.index.index()].is_done {
+            self.finish_task(info.index);
         }
-        self.finish_task(info.index);
         if self.set.is_shuffle_map() {
-            self.winners.insert(info.index, info);
+            self.winners.add(info);
         }
-        true
     }
 
     /// A task needs no further attempt. The set is over when this was the last.
     fn finish_task(&mut self, index: TaskIndex) {
         self.stop_waiting(index);
-        self.tasks[index.index()].is_done = true;
+        let task = &mut self.tasks[index.index()];
+        // Should its output be lost later, the task has all its tries again.
+        (task.is_done, task.failures) = (true, 0);
         self.speculatable.remove(&index);
         self.successful += 1;
         if self.all_done() {
@@ -127,7 +138,7 @@ impl TaskSetManager {
             }
             let task = &mut self.tasks[index.index()];
             task.failures += 1;
-            if u32::from(task.failures) >= failures_max {
+            if task.failures >= failures_max {
                 let (failures, name) = (task.failures, self.describe(index));
                 return AfterFailure::Abort(format!("{name} failed {failures} times, most recently: {text}"));
             }
@@ -147,13 +158,12 @@ impl TaskSetManager {
     /// The executor that held finished map outputs is gone: these tasks must run again.
     pub(super) fn undo_winners(
         &mut self,
+        executor: ExecutorId,
         executors: &mut Executors,
         is_lost: impl Fn(&TaskInfo) -> bool,
     ) -> Vec<TaskInfo> {
-        let mut lost: Vec<_> = self.winners.values().filter(|info| is_lost(info)).copied().collect();
-        lost.sort_unstable_by_key(|info| info.attempt);
+        let lost = self.winners.take_lost(executor, is_lost);
         for info in &lost {
-            self.winners.swap_remove(&info.index);
             self.tasks[info.index.index()].is_done = false;
             self.successful -= 1;
             self.wait_again(info.index, executors);

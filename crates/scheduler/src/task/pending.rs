@@ -167,6 +167,12 @@ impl PendingTasks {
         any_waiting(&mut self.for_host, |id| executors.hosts.is_alive(id), is_waiting)
     }
 
+    /// Whether a waiting task has no preference.
+    pub(crate) fn wants_no_place(&mut self, is_waiting: impl Fn(TaskIndex) -> bool) -> bool {
+        trim(&mut self.no_prefs, is_waiting);
+        !self.no_prefs.is_empty()
+    }
+
     /// Whether a waiting task prefers a rack with a host alive.
     pub(crate) fn wants_alive_rack(
         &mut self,

@@ -70,11 +70,41 @@ impl Offers {
         Some(self.list[at])
     }
 
-    /// Removes an offer that has nothing left. Another one that was drawn takes its place.
-    fn remove(&mut self, at: usize) {
+    /// Removes an offer that has nothing left. Another one of the same sweep takes its place.
+    fn remove(&mut self, at: usize, sweep: &mut Sweep) {
+        let mut hole = at;
+        if let Some(len) = &mut sweep.only {
+            *len -= 1;
+            self.list.swap(at, *len);
+            hole = *len;
+        }
         self.drawn -= 1;
-        self.list.swap(at, self.drawn);
+        self.list.swap(hole, self.drawn);
         self.list.swap_remove(self.drawn);
+    }
+}
+
+/// One pass over the offers at one level.
+#[derive(Debug, Default)]
+struct Sweep {
+    /// How many offers from the front it goes over, if not all.
+    only: Option<usize>,
+    /// How many offers that gave something and have more, all of them at the front.
+    gave: usize,
+    launched: bool,
+    /// Whether an offer was refused that may be taken later in the round, because better levels run dry.
+    is_open: bool,
+}
+
+impl Sweep {
+    /// The pass to make after this one: over the offers that may still give something at the level.
+    ///
+    /// What the level itself refused it refuses again, so only those that gave are asked once more. In a cluster of
+    /// ten thousand executors, where a set wants all the cores of one, that is one look at each of them and not one
+    /// for every core.
+    fn next(&self) -> Option<Self> {
+        let only = (!self.is_open).then_some(self.gave);
+        (self.launched && only != Some(0)).then(|| Self { only, ..Self::default() })
     }
 }
 
@@ -141,7 +171,11 @@ impl TaskScheduler {
         let mut at = 0;
         while let Some(level) = self.set(key).levels().nth(at) {
             // Sweeps of at most one task per executor spread the tasks out.
-            while self.sweep(cx, key, level, offers, note, &mut round) {}
+            let mut next = Some(Sweep::default());
+            while let Some(mut sweep) = next {
+                self.sweep(cx, key, level, offers, note, &mut sweep, &mut round);
+                next = sweep.next();
+            }
             at += 1;
         }
         if self.set(key).set.barrier && round.best.is_some() {
@@ -150,7 +184,8 @@ impl TaskScheduler {
         self.after_set(cx, key, coverage, &round);
     }
 
-    /// One pass over the offers at one level. Whether it launched or placed anything.
+    /// One pass over the offers at one level.
+    #[expect(clippy::too_many_arguments, reason = "what a pass reads and what it leaves behind")]
     fn sweep(
         &mut self,
         cx: &mut Shared,
@@ -158,11 +193,12 @@ impl TaskScheduler {
         level: Locality,
         offers: &mut Offers,
         note: LaunchNote,
+        sweep: &mut Sweep,
         round: &mut SetRound,
-    ) -> bool {
-        let mut swept = false;
+    ) {
         let mut at = 0;
         while self.set(key).is_schedulable()
+            && sweep.only.is_none_or(|len| at < len)
             && let Some(id) = offers.get(at, &mut self.rng)
         {
             let set = self.sets[key.0 as usize].as_mut().expect("keys are of active sets");
@@ -170,13 +206,14 @@ impl TaskScheduler {
             let executor = cx.executors.known(id);
             let can_run = cx.profiles.can_run_on(set.set.profile, executor.profile)
                 && executor.resources.can_take(need);
+            let mut gave = false;
             if can_run {
                 let hosts = &cx.executors.hosts;
                 let (host, rack) = (executor.host, hosts.rack(executor.host));
                 let offer = Offer { executor: id, host, host_name: hosts.name(host), rack };
                 match set.offer(cx.now, offer, level, &cx.config.locality) {
                     Answer::Takes(picked) => {
-                        swept = true;
+                        gave = true;
                         round.best =
                             Some(round.best.map_or(picked.locality, |best| best.min(picked.locality)));
                         let resources =
@@ -188,17 +225,23 @@ impl TaskScheduler {
                             self.launch(cx, key, id, picked, resources, note, None);
                         }
                     }
-                    Answer::RefusedByDelay => round.refused_by_delay = true,
-                    Answer::Nothing => (),
+                    answer @ (Answer::RefusedByDelay | Answer::Nothing) => {
+                        round.refused_by_delay |= answer == Answer::RefusedByDelay;
+                        sweep.is_open |= level != Locality::NoPref && set.levels.current() < level;
+                    }
                 }
             }
+            sweep.launched |= gave;
             if cx.executors.known(id).resources.cpus_free() == Cpus::ZERO {
-                offers.remove(at);
-            } else {
-                at += 1;
+                offers.remove(at, sweep);
+                continue;
             }
+            if gave {
+                offers.list.swap(sweep.gave, at);
+                sweep.gave += 1;
+            }
+            at += 1;
         }
-        swept
     }
 
     /// Starts an attempt.
@@ -271,16 +314,15 @@ impl TaskScheduler {
     ) {
         let mut placed = std::mem::take(&mut round.placed);
         let set = self.sets[key.0 as usize].as_mut().expect("keys are of active sets");
-        for one in &placed {
-            set.unplace(one.picked.index, &mut cx.executors);
-        }
         if placed.len() < set.set.tasks.len() {
+            set.unplace_all(&mut cx.executors);
             let cpus = cx.profiles.need(set.set.profile).expect("stages are made with known profiles").cpus;
             for one in placed {
-                cx.executors.give_back(one.executor, cpus, &one.resources);
-                if !offers.list.contains(&one.executor) {
+                // An offer with nothing left was removed by the sweep.
+                if cx.executors.known(one.executor).resources.cpus_free() == Cpus::ZERO {
                     offers.list.push(one.executor);
                 }
+                cx.executors.give_back(one.executor, cpus, &one.resources);
             }
             round.best = None;
             return;

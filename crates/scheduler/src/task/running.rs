@@ -22,6 +22,13 @@ pub(crate) struct Running {
     pub(crate) note: LaunchNote,
 }
 
+impl Running {
+    /// Whether its executor is done with it, so that there is nothing left to kill or to stop.
+    pub(crate) fn has_ended(&self) -> bool {
+        matches!(self.phase, RunPhase::Fetching(_))
+    }
+}
+
 /// Where an attempt stands.
 #[derive(Debug)]
 pub(crate) enum RunPhase {

@@ -1,6 +1,6 @@
 //! The task scheduler's state, and what the DAG scheduler orders of it.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use indexmap::IndexMap;
 use rustc_hash::FxBuildHasher;
@@ -11,7 +11,7 @@ use firesteel_types::{
 
 use super::{
     manager::TaskSetManager,
-    running::{RunPhase, Running},
+    running::Running,
     set::{TaskOrder, TaskSet},
     unschedulable::Unschedulable,
 };
@@ -32,6 +32,8 @@ pub(crate) struct TaskScheduler {
     pub(crate) by_id: BTreeMap<StageAttemptId, SetKey>,
     pub(crate) pools: PoolTree,
     pub(crate) running: IndexMap<AttemptId, Running, FxBuildHasher>,
+    /// Attempts that have ended and whose results are on their way, with the executor that has them.
+    pub(super) fetching: BTreeSet<(ExecutorId, AttemptId)>,
     pub(super) next_attempt: u64,
     pub(super) rng: Rng,
     pub(crate) health: Option<HealthTracker>,
@@ -74,6 +76,7 @@ impl TaskScheduler {
             by_id: BTreeMap::new(),
             pools: PoolTree::new(config.pools.mode, &config.pools.pools)?,
             running: IndexMap::default(),
+            fetching: BTreeSet::new(),
             next_attempt: 0,
             rng: Rng::new(config.seed),
             health: health.transpose()?,
@@ -121,6 +124,7 @@ impl TaskScheduler {
         for key in self.sets_of(set.id.stage) {
             self.set_mut(key).is_zombie = true;
             self.refresh_schedulable(key);
+            self.remove_if_finished(cx, key);
         }
         let key = self.free_keys.pop().unwrap_or_else(|| {
             self.sets.push(None);
@@ -138,27 +142,18 @@ impl TaskScheduler {
         self.pools.add_set(key, set.id, set.priority, set.properties.get(Properties::POOL));
         self.by_id.insert(set.id, key);
         let manager = TaskSetManager::new(set, cx.now, &cx.config, &mut cx.executors);
-        self.ask_racks(cx, &manager);
+        if cx.config.locality.racks {
+            // Each host once and all in one go.
+            let hosts = &mut cx.executors.hosts;
+            let preferred: Vec<_> =
+                manager.set.preferred.iter().flatten().map(|place| hosts.intern(place.host())).collect();
+            cx.ask_racks(preferred);
+        }
         self.sets[key.0 as usize] = Some(manager);
         self.refresh_schedulable(key);
         self.revive = true;
         if !cx.config.local && !self.has_launched && self.timers.starvation.is_none() {
             self.timers.starvation = Some(cx.now + cx.config.executors.starvation_interval);
-        }
-    }
-
-    /// Asks for the racks of a set's hosts, each host once and all in one go.
-    fn ask_racks(&self, cx: &mut Shared, manager: &TaskSetManager) {
-        if !cx.config.locality.racks {
-            return;
-        }
-        let mut hosts: Vec<_> = Vec::new();
-        for place in manager.set.preferred.iter().flatten() {
-            hosts.push(cx.executors.hosts.intern(place.host()));
-        }
-        let unknown = cx.executors.hosts.ask_racks(hosts);
-        if !unknown.is_empty() {
-            cx.out.push(Effect::ResolveRacks { hosts: unknown });
         }
     }
 
@@ -178,8 +173,7 @@ impl TaskScheduler {
         }
         for attempt in self.set(key).running() {
             let running = &self.running[&attempt];
-            // An attempt whose result is on the way has ended: there is nothing to kill.
-            if !matches!(running.phase, RunPhase::Fetching(_)) {
+            if !running.has_ended() {
                 let (executor, reason) = (running.info.executor, reason.to_owned());
                 cx.out.push(Effect::KillTask { executor, attempt, interrupt, reason });
             }
@@ -261,6 +255,10 @@ impl TaskScheduler {
                 "{id}: the pool counts what runs"
             );
             assert!(!set.is_finished(), "{id}: a finished zombie is removed at once");
+        }
+        for (attempt, running) in &self.running {
+            let listed = self.fetching.contains(&(running.info.executor, *attempt));
+            assert_eq!(listed, running.has_ended(), "{attempt} is listed while its result is on the way");
         }
         let in_sets: usize = self.by_id.values().map(|key| self.set(*key).running.len()).sum();
         assert_eq!(in_sets, self.running.len(), "every running attempt belongs to a set");

@@ -51,6 +51,9 @@ impl TaskScheduler {
         let keys: Vec<_> = self.by_id.values().copied().collect();
         for key in keys {
             let found = self.find_speculatable(cx, key, &config);
+            if found.is_empty() {
+                continue;
+            }
             for index in found {
                 let set = self.set_mut(key);
                 let preferred = set.set.preferred(index);
@@ -60,6 +63,8 @@ impl TaskScheduler {
                 cx.post(ListenerEvent::SpeculativeTaskSubmitted { set: id, index, partition });
                 self.revive = true;
             }
+            // The copies may have places that no waiting task has.
+            self.set_mut(key).recompute_levels(&cx.executors);
             self.refresh_schedulable(key);
         }
     }

@@ -1,5 +1,7 @@
 //! What executors report of their attempts, and what the loss of an executor does to them.
 
+use std::collections::BTreeMap;
+
 use firesteel_types::{
     AttemptId, ExecutorId, ExecutorLossReason, ListenerEvent, TaskEndReason, TaskFailure, TaskIndex,
     TaskInfo, TaskMetrics,
@@ -35,6 +37,10 @@ impl TaskScheduler {
         };
         if running.info.executor != executor {
             return cx.ignore(Ignored::WrongExecutor { attempt, executor });
+        }
+        if cx.executors.get(executor).is_some_and(|known| known.loss_pending) {
+            // The DAG scheduler has written the executor off. Its attempts end when the reason of the loss is known.
+            return cx.ignore(Ignored::ContactLost { executor });
         }
         match (&running.phase, status) {
             (RunPhase::Fetching(_), _) => cx.ignore(Ignored::UnknownAttempt { attempt }),
@@ -94,6 +100,7 @@ impl TaskScheduler {
                 let running = &mut self.running[&attempt];
                 let task = running.info;
                 running.phase = RunPhase::Fetching(Box::new(outcome));
+                self.fetching.insert((task.executor, attempt));
                 let set = self.set(key).set.id;
                 cx.post(ListenerEvent::TaskGettingResult { set, task, time: cx.now });
                 cx.out.push(Effect::FetchResult { attempt });
@@ -147,9 +154,8 @@ impl TaskScheduler {
         let running = self.take_running(attempt);
         let set = self.set_mut(key);
         set.stop(index, attempt);
-        let is_first = set.succeed(running.info);
-        let others = self.set(key).tasks[index.index()].copies_running > 0;
-        if is_first && others {
+        set.succeed(running.info);
+        if set.tasks[index.index()].copies_running > 0 {
             self.kill_beaten(cx, key, index);
         }
         if cx.config.speculation.is_some() {
@@ -179,8 +185,10 @@ impl TaskScheduler {
             let running = &mut self.running[&attempt];
             if running.info.index == index {
                 running.beaten = true;
-                let (executor, reason) = (running.info.executor, BEATEN.to_owned());
-                cx.out.push(Effect::KillTask { executor, attempt, interrupt: true, reason });
+                if !running.has_ended() {
+                    let (executor, reason) = (running.info.executor, BEATEN.to_owned());
+                    cx.out.push(Effect::KillTask { executor, attempt, interrupt: true, reason });
+                }
             }
         }
     }
@@ -227,6 +235,7 @@ impl TaskScheduler {
 
     fn take_running(&mut self, attempt: AttemptId) -> Running {
         let running = self.running.swap_remove(&attempt).expect("the caller looked the attempt up");
+        self.fetching.remove(&(running.info.executor, attempt));
         self.pools.add_running(running.set, -1);
         running
     }
@@ -253,7 +262,8 @@ impl TaskScheduler {
 
     /// A launched task never left the driver: its set is of no use.
     pub(crate) fn on_not_sent(&mut self, cx: &mut Shared, attempt: AttemptId, why: NotSent) {
-        let Some(running) = self.running.get(&attempt) else {
+        // An executor may claim to have finished what was never sent: then its claim stands.
+        let Some(running) = self.running.get(&attempt).filter(|running| !running.has_ended()) else {
             return cx.ignore(Ignored::UnknownAttempt { attempt });
         };
         let (key, index) = (running.set, running.info.index);
@@ -290,7 +300,8 @@ impl TaskScheduler {
         interrupt: bool,
         reason: String,
     ) {
-        let executor = self.running.get(&attempt).map(|running| running.info.executor);
+        let running = self.running.get(&attempt).filter(|running| !running.has_ended());
+        let executor = running.map(|running| running.info.executor);
         if let Some(executor) = executor {
             cx.out.push(Effect::KillTask { executor, attempt, interrupt, reason });
         }
@@ -308,33 +319,41 @@ impl TaskScheduler {
         }
     }
 
-    /// A task was completed by an older attempt of the stage.
+    /// A task was completed by an older attempt of the stage. A zombie would not run it anyway.
     pub(super) fn on_output_completed(&mut self, cx: &mut Shared, key: SetKey, output: u32) {
+        if self.set(key).is_zombie {
+            return;
+        }
         self.set_mut(key).output_completed(output);
         self.refresh_schedulable(key);
         self.remove_if_finished(cx, key);
     }
 
     /// An executor is gone for good. What ran there failed; map outputs that went with it must be made again.
+    ///
+    /// `holding` are the attempts that held its resources; results on their way from it are lost too.
     pub(crate) fn on_executor_lost(
         &mut self,
         cx: &mut Shared,
         executor: ExecutorId,
+        holding: &[AttemptId],
         reason: &ExecutorLossReason,
     ) {
         let is_decommission = matches!(reason, ExecutorLossReason::Decommissioned { .. });
         let outputs_lost = !cx.config.reliable_shuffle && (is_decommission || !cx.config.shuffle_service);
+        let fetching = self.fetching.range((executor, AttemptId(0))..=(executor, AttemptId(u64::MAX)));
+        let mut there: BTreeMap<SetKey, Vec<AttemptId>> = BTreeMap::new();
+        for attempt in fetching.map(|(_, attempt)| attempt).chain(holding) {
+            there.entry(self.running[attempt].set).or_default().push(*attempt);
+        }
         let keys: Vec<_> = self.by_id.values().copied().collect();
         for key in keys {
             if outputs_lost {
                 self.resubmit_lost_outputs(cx, key, executor, is_decommission);
             }
-            let there: Vec<_> = self
-                .set(key)
-                .running()
-                .filter(|attempt| self.running[attempt].info.executor == executor)
-                .collect();
-            for attempt in there {
+            let mut attempts = there.remove(&key).unwrap_or_default();
+            attempts.sort_unstable();
+            for attempt in attempts {
                 let running = &self.running[&attempt];
                 let launching = matches!(running.phase, RunPhase::Launching);
                 let metrics = running.metrics;
@@ -364,13 +383,10 @@ impl TaskScheduler {
             return;
         }
         let map_outputs = &cx.map_outputs;
-        let lost = set.undo_winners(&mut cx.executors, |info| {
+        let lost = set.undo_winners(executor, &mut cx.executors, |info| {
             // A decommissioned executor may have moved its output elsewhere before it left.
-            let moved = is_decommission
-                && map_outputs
-                    .output(shuffle, info.partition)
-                    .is_some_and(|output| output.executor != executor);
-            info.executor == executor && !moved
+            let output = map_outputs.output(shuffle, info.partition);
+            !(is_decommission && output.is_some_and(|output| output.executor != executor))
         });
         for info in lost {
             self.report(cx, key, info, TaskEndReason::Resubmitted, TaskMetrics::default(), false, None);

@@ -107,7 +107,8 @@ impl TaskScheduler {
 
     fn idle_executor(&self, cx: &Shared) -> Option<ExecutorId> {
         let idle = cx.executors.iter().filter(|(_, e)| e.launched && !e.loss_pending && e.running.is_empty());
-        idle.map(|(id, _)| id).min()
+        // One that is on its way out anyway only if there is no other.
+        idle.map(|(id, executor)| (!executor.is_active(), id)).min().map(|(_, id)| id)
     }
 
     /// Does what the health tracker decided.

@@ -34,6 +34,13 @@ impl World {
         Self::with(SchedulerConfig::default())
     }
 
+    /// A scheduler with Spark's defaults but for what `change` changes.
+    pub fn config(change: impl FnOnce(&mut SchedulerConfig)) -> Self {
+        let mut config = SchedulerConfig::default();
+        change(&mut config);
+        Self::with(config)
+    }
+
     pub fn with(config: SchedulerConfig) -> Self {
         let scheduler = Scheduler::new(config).expect("the test's configuration is valid");
         Self { scheduler, now: Timestamp::from_secs(1000), launched: BTreeMap::new(), next_job: 0 }
@@ -246,6 +253,14 @@ pub fn executor_spec(id: u32, host: &str, cores: u32) -> ExecutorSpec {
 /// A source RDD.
 pub fn source(id: u32, partitions: u32) -> RddNode {
     RddNode::source(RddId(id), partitions)
+}
+
+/// A source RDD whose partitions prefer these places, in Spark's notation.
+pub fn located(id: u32, places: &[&[&str]]) -> RddNode {
+    let places: Vec<Vec<TaskLocation>> =
+        places.iter().map(|places| places.iter().map(|place| TaskLocation::from(*place)).collect()).collect();
+    let partitions = places.len() as u32;
+    RddNode { preferred: PreferredLocations::PerPartition(places.into()), ..source(id, partitions) }
 }
 
 /// An RDD computed one to one from `parent`.

@@ -225,3 +225,18 @@ fn failures_are_gathered_without_excluding_when_only_the_application_level_is_on
     assert_eq!(gathered.host(), &Host::from("a"));
     assert_eq!(gathered.tasks().collect::<Vec<_>>(), [0, 1, 2, 3].map(|index| (TaskIndex(index), T5)));
 }
+
+/// Behaviours: EXCL-004.
+#[test]
+fn an_executor_that_comes_back_on_another_host_keeps_its_record() {
+    let mut list = TaskSetExcludelist::new(&ExclusionConfig::enabled(), StageAttemptId::new(StageId(0), 0));
+    let mut posted = Vec::new();
+    let failure = TaskFailure::panicked("boom");
+
+    list.on_task_failed(Timestamp::ZERO, ExecutorId(1), &"h1".into(), TaskIndex(0), &failure, &mut posted);
+    list.on_task_failed(Timestamp::ZERO, ExecutorId(1), &"h2".into(), TaskIndex(1), &failure, &mut posted);
+
+    assert!(list.is_executor_excluded(ExecutorId(1)), "two of its tasks failed");
+    assert_eq!(posted.len(), 1, "one executor on h2 does not exclude the host: {posted:?}");
+    assert_eq!(list.failures_by_executor()[&ExecutorId(1)].host(), &"h2".into());
+}

@@ -1,0 +1,4 @@
+//! Tests of one task set manager, offered directly at a chosen level.
+
+mod harness;
+mod locality;
