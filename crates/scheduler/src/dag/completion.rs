@@ -30,12 +30,13 @@ impl DagScheduler {
         }
         match std::mem::replace(&mut ended.reason, TaskEndReason::Success) {
             TaskEndReason::Success => self.on_task_succeeded(cx, ended),
+            TaskEndReason::Resubmitted if ended.barrier => self.on_barrier_task_failed(cx, &ended, None),
             TaskEndReason::Resubmitted => self.on_task_resubmitted(&ended),
             TaskEndReason::Failed(TaskFailure::FetchFailed(fetch)) => {
                 self.on_fetch_failed(cx, &ended, &fetch)
             }
             TaskEndReason::Failed(failure) if ended.barrier => {
-                self.on_barrier_task_failed(cx, &ended, &failure)
+                self.on_barrier_task_failed(cx, &ended, Some(failure))
             }
             // What is left is the task scheduler's business: it tries again, or gives the set up.
             TaskEndReason::Failed(_) => (),
