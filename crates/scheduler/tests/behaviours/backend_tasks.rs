@@ -63,10 +63,10 @@ fn a_task_that_ends_its_executor_four_times_fails_the_job_and_not_the_cluster() 
             world.executor(round + 1, "h1", 1);
         }
 
-        let lost = format!("executor-3 lost: exited with code {code}: ended");
+        let cause = format!("executor-3 lost: exited with code {code}: ended");
         let reason = format!(
             "job-0 failed by stage-0: task 0 of stage-0.0 failed 4 times, most recently: task 0.3 of stage-0.0 \
-             (attempt-3) on executor-3: {lost} ({lost})"
+             (attempt-3) on executor-3: {cause} ({cause})"
         );
         assert_eq!(last, [reason]);
         world.assert_quiescent();

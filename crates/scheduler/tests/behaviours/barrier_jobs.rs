@@ -158,7 +158,8 @@ fn narrow(parent: u32, map: NarrowMap) -> Dependency {
 fn chains_with_other_numbers_of_partitions_are_refused() {
     let half = |start| NarrowMap::Range { parent_start: 0, child_start: start, len: 2 };
     let union = RddNode::derived(RddId(2), 4, vec![narrow(0, half(0)), narrow(1, half(2))]);
-    let coalesced = RddNode::derived(RddId(2), 1, vec![narrow(0, NarrowMap::Runs(Arc::from([0..2])))]);
+    let coalesced =
+        RddNode::derived(RddId(2), 1, vec![narrow(0, NarrowMap::Runs(std::iter::once(0..2).collect()))]);
     let pruned = RddNode::derived(RddId(2), 1, vec![narrow(0, NarrowMap::Listed(Arc::from([vec![1]])))]);
     for (child, blamed) in [(union, 0), (coalesced, 0), (pruned, 0)] {
         let mut world = World::new();

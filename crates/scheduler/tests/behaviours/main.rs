@@ -12,6 +12,7 @@ mod backend_executors;
 mod backend_scaling;
 mod backend_tasks;
 mod bad_input;
+mod bad_lineage;
 mod barrier;
 mod barrier_jobs;
 mod cancellation;

@@ -20,10 +20,12 @@ fn register(
     task_resources: BTreeMap<firesteel_types::ResourceName, Share>,
 ) -> ProfileId {
     let profile = ResourceProfile { id: ProfileId(99), executor, task_cpus: Cpus::ONE, task_resources };
-    match world.send(Event::ProfileRegistered { profile }).0.as_slice() {
-        [Effect::ProfileAnswer(Ok(id))] => *id,
-        other => panic!("the test's profile is valid: {other:?}"),
-    }
+    let answer = world.send(Event::ProfileRegistered { profile });
+    let id = answer.0.iter().find_map(|effect| match effect {
+        Effect::ProfileAnswer(Ok(id)) => Some(*id),
+        _ => None,
+    });
+    id.expect("the test's profile is valid")
 }
 
 /// A scheduler whose executors have two gpus.

@@ -162,37 +162,14 @@ fn every_kind_of_effect_survives_the_wire() {
 
 /// Behaviours: BACK-018.
 #[test]
-fn events_survive_the_wire() {
-    let statuses = [
-        TaskStatus::Running,
-        TaskStatus::Finished(map_outcome(&[0, 1, u64::MAX], Some(5))),
-        TaskStatus::Finished(TaskOutcome {
-            result: ResultPlace::Indirect,
-            size_bytes: 9,
-            ..TaskOutcome::default()
-        }),
-        TaskStatus::Failed {
-            failure: fetch_failed(1, 2, 3, "h"),
-            metrics: TaskMetrics { input_bytes: 1, ..TaskMetrics::default() },
-            accumulators: true,
-        },
-    ];
+fn events_of_the_application_survive_the_wire() {
     let job = firesteel_scheduler::JobSpec {
         job: JobId(1),
         rdd: RddId(2),
         partitions: Partitions::Listed(Arc::from([PartitionId(3), PartitionId(1)])),
         properties: property("a", "b"),
     };
-    let request = SyncRequest {
-        set: SET,
-        partition: PartitionId(0),
-        attempt: ATTEMPT,
-        epoch: 3,
-        call: SyncCall::AllGather { message: "hello".into() },
-    };
-    let reason = ExecutorLossReason::from_exit(None, "gone", Some("h".into()));
-    let block = BlockUpdate { rdd: RddId(1), partition: PartitionId(2), present: true };
-    let mut events = vec![
+    let events = [
         Event::RddsRegistered(vec![source(0, 2), barrier(1, 1), shuffled(2, 2, 0, 0)]),
         Event::RddsDropped(vec![RddId(1)]),
         Event::ProfileRegistered { profile: ResourceProfile::default_profile(Cpus::ONE) },
@@ -209,6 +186,38 @@ fn events_survive_the_wire() {
         Event::ShuffleDropped { shuffle: ShuffleId(1) },
         Event::ContextStopped,
         Event::LoopFailed { message: "m".to_owned() },
+    ];
+
+    events.iter().for_each(assert_survives);
+}
+
+/// Behaviours: BACK-018.
+#[test]
+fn events_of_executors_survive_the_wire() {
+    let statuses = [
+        TaskStatus::Running,
+        TaskStatus::Finished(map_outcome(&[0, 1, u64::MAX], Some(5))),
+        TaskStatus::Finished(TaskOutcome {
+            result: ResultPlace::Indirect,
+            size_bytes: 9,
+            ..TaskOutcome::default()
+        }),
+        TaskStatus::Failed {
+            failure: fetch_failed(1, 2, 3, "h"),
+            metrics: TaskMetrics { input_bytes: 1, ..TaskMetrics::default() },
+            accumulators: true,
+        },
+    ];
+    let request = SyncRequest {
+        set: SET,
+        partition: PartitionId(0),
+        attempt: ATTEMPT,
+        epoch: 3,
+        call: SyncCall::AllGather { message: "hello".into() },
+    };
+    let reason = ExecutorLossReason::from_exit(None, "gone", Some("h".into()));
+    let block = BlockUpdate { rdd: RddId(1), partition: PartitionId(2), present: true };
+    let mut events = vec![
         Event::StageNotSerializable { set: SET, message: "m".to_owned() },
         Event::TaskNotSent { attempt: ATTEMPT, why: NotSent::TooLarge { size_bytes: 1 } },
         Event::LargeTaskSent { attempt: ATTEMPT, size_bytes: 1 },
