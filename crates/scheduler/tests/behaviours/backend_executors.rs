@@ -3,7 +3,7 @@
 use firesteel_scheduler::{Event, Scaling, SchedulerConfig, TaskConfig, exclusion::ExclusionConfig};
 use firesteel_types::{Cpus, ExecutorId, ExecutorLossReason, Share};
 
-use crate::harness::{World, executor_spec, secs, source};
+use crate::harness::{Effects, World, executor_spec, secs, source};
 
 const ONE: ExecutorId = ExecutorId(1);
 
@@ -81,10 +81,9 @@ fn no_task_reaches_an_executor_before_it_has_launched() {
     world.assert_quiescent();
 }
 
-/// Behaviours: BACK-002, BACK-003.
-#[test]
-fn a_task_that_ends_leads_to_an_offer_of_its_executor_alone() {
-    // Two tasks wait for h9, which is alive but busy. Their wait is over, and nobody has looked since.
+/// Two executors run one task each of another job, and two tasks wait for the third executor, which is busy
+/// too. The wait of both is over, and nobody has looked since.
+fn two_tasks_at_the_end_of_their_wait() -> World {
     let mut world = World::new();
     world.executors(0, &["h1", "h2", "h9"], 1).rdds([source(0, 3)]);
     world.submit(0);
@@ -92,18 +91,39 @@ fn a_task_that_ends_leads_to_an_offer_of_its_executor_alone() {
     preferring.preferred = prefer(&["h9", "h9"]);
     world.rdds([preferring]);
     world.submit(1);
-    let (on_h1, on_h2) = (attempt_on(&world, 0), attempt_on(&world, 1));
-    assert_eq!(world.finish(on_h1).attempts(), [0; 0], "it waits for h9");
+    let on_h1 = attempt_on(&world, 0);
+    assert_eq!(world.finish(on_h1).attempts(), [0; 0], "they wait for h9");
     world.now += secs(4);
+    world
+}
+
+fn places(effects: &Effects) -> Vec<u32> {
+    effects.launches().iter().map(|task| task.executor.0).collect()
+}
+
+/// Behaviours: BACK-003.
+#[test]
+fn a_task_that_ends_leads_to_an_offer_of_its_executor_alone() {
+    let mut world = two_tasks_at_the_end_of_their_wait();
+    let on_h2 = attempt_on(&world, 1);
 
     let finished = world.finish(on_h2);
     let revived = world.advance(secs(1));
 
-    let launched = |effects: &crate::harness::Effects| -> Vec<u32> {
-        effects.launches().iter().map(|task| task.executor.0).collect()
-    };
-    assert_eq!(launched(&finished), [1], "only the executor where a task ended was offered");
-    assert_eq!(launched(&revived), [0], "the revive a second later offers all of them");
+    assert_eq!(places(&finished), [1], "only the executor where a task ended was offered");
+    assert_eq!(places(&revived), [0], "the revive a second later offers all of them");
+}
+
+/// Behaviours: BACK-002, BACK-003.
+#[test]
+fn an_executor_that_has_launched_is_offered_alone() {
+    let mut world = two_tasks_at_the_end_of_their_wait();
+
+    let launched = world.executor(4, "h4", 1);
+    let revived = world.advance(secs(1));
+
+    assert_eq!(places(&launched), [4]);
+    assert_eq!(places(&revived), [0]);
 }
 
 fn prefer(hosts: &[&str]) -> firesteel_types::PreferredLocations {
