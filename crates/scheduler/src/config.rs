@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use firesteel_types::{Cpus, Locality, ResourceProfile};
 
 use crate::{
+    event::NotSent,
     exclusion::{ExclusionConfig, ExclusionConfigError},
     heartbeat::{HeartbeatConfig, HeartbeatConfigError},
     map_output::{MapOutputConfig, MapOutputError},
@@ -126,6 +127,13 @@ pub struct TaskConfig {
     pub warn_bytes: u64,
     /// Size of a task that cannot be sent.
     pub message_bytes_max: u64,
+}
+
+impl TaskConfig {
+    /// Whether an encoded task of this size may be sent to an executor.
+    pub const fn check_size(&self, size_bytes: u64) -> Result<(), NotSent> {
+        if size_bytes < self.message_bytes_max { Ok(()) } else { Err(NotSent::TooLarge { size_bytes }) }
+    }
 }
 
 impl Default for TaskConfig {

@@ -279,6 +279,9 @@ pub enum Ignored {
     /// Nobody knows the shuffle.
     #[error("{shuffle} is not registered")]
     UnknownShuffle { shuffle: ShuffleId },
+    /// Nobody registered the profile.
+    #[error("{profile} is not registered")]
+    UnknownProfile { profile: ProfileId },
     /// Its fetch failure was reported by an older attempt of the stage.
     #[error("{set} is not the latest attempt of its stage")]
     OldAttempt { set: StageAttemptId },

@@ -177,9 +177,37 @@ pub enum ExecutorLossReason {
 }
 
 impl ExecutorLossReason {
+    /// An executor could not make a directory for its blocks and ended with this code.
+    pub const EXIT_NO_LOCAL_DIRECTORY: i32 = 53;
+    /// An executor could not reach the driver for too long and ended with this code.
+    pub const EXIT_HEARTBEATS_FAILED: i32 = 56;
+    /// An executor could not register its block manager again and ended with this code.
+    pub const EXIT_BLOCK_MANAGER_REFUSED: i32 = 58;
+    const BLAMELESS_EXITS: [i32; 3] =
+        [Self::EXIT_NO_LOCAL_DIRECTORY, Self::EXIT_HEARTBEATS_FAILED, Self::EXIT_BLOCK_MANAGER_REFUSED];
+
     /// The process went away without a word.
     pub fn process_lost(message: impl Into<String>) -> Self {
         Self::ProcessLost { message: message.into(), worker_host: None, caused_by_app: true }
+    }
+
+    /// An executor's process ended, as its worker reports: with an exit code, or without one and perhaps together
+    /// with its host.
+    ///
+    /// Codes that only our own executor uses are nobody's fault. Any other code, 0 included, was chosen by a task:
+    /// an executor does not end by itself.
+    pub fn from_exit(code: Option<i32>, message: impl Into<String>, worker_host: Option<Host>) -> Self {
+        let message = message.into();
+        match code {
+            Some(code) => {
+                let caused_by_app = !Self::BLAMELESS_EXITS.contains(&code);
+                Self::Exited { code, caused_by_app, message }
+            }
+            None => {
+                let caused_by_app = worker_host.is_none();
+                Self::ProcessLost { message, worker_host, caused_by_app }
+            }
+        }
     }
 
     /// The host that was lost together with the executor, if it was.
@@ -209,5 +237,38 @@ impl std::fmt::Display for ExecutorLossReason {
             Self::Decommissioned { .. } => out.write_str("decommissioned"),
             Self::ProcessLost { message, .. } => out.write_str(message),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Behaviours: BACK-009.
+    #[test]
+    fn only_the_executors_own_exit_codes_are_not_the_applications_fault() {
+        let blamed = |code| ExecutorLossReason::from_exit(Some(code), "gone", None).is_caused_by_app();
+
+        assert_eq!([53, 56, 58].map(blamed), [false; 3]);
+        assert_eq!([-1, 0, 1, 52, 54, 55, 57, 137].map(blamed), [true; 8]);
+        assert_eq!(
+            ExecutorLossReason::from_exit(Some(0), "gone", Some("h1".into())),
+            ExecutorLossReason::Exited { code: 0, caused_by_app: true, message: "gone".to_owned() },
+            "with a code the host does not matter"
+        );
+    }
+
+    /// Behaviours: BACK-009.
+    #[test]
+    fn without_an_exit_code_the_application_is_blamed_unless_the_host_is_lost() {
+        let lost = |host: Option<&str>| ExecutorLossReason::from_exit(None, "gone", host.map(Host::from));
+        let expected = |host: Option<&str>, caused_by_app| ExecutorLossReason::ProcessLost {
+            message: "gone".to_owned(),
+            worker_host: host.map(Host::from),
+            caused_by_app,
+        };
+
+        assert_eq!(lost(None), expected(None, true));
+        assert_eq!(lost(Some("h1")), expected(Some("h1"), false));
     }
 }

@@ -10,6 +10,7 @@ mod ids;
 mod lineage;
 mod listener;
 mod locality;
+mod master_url;
 mod metrics;
 mod properties;
 mod resources;
@@ -28,6 +29,7 @@ pub use lineage::{
 };
 pub use listener::{ExclusionScope, JobOutcome, ListenerEvent, StageInfo, TaskInfo};
 pub use locality::{Locality, TaskLocation};
+pub use master_url::{LocalCores, MasterUrl, MasterUrlError, MasterUrlProblem};
 pub use metrics::TaskMetrics;
 pub use properties::Properties;
 pub use resources::{

@@ -146,11 +146,12 @@ pub enum NarrowMap {
 impl NarrowMap {
     /// The parent's partitions that `child` needs, in order.
     pub fn parents(&self, child: PartitionId) -> ParentPartitions<'_> {
-        let one = |partition: u32| ParentPartitions::Run(partition..partition + 1);
+        // The parent of a child that does not exist may be out of range too.
+        let one = |partition: u32| ParentPartitions::Run(partition..partition.saturating_add(1));
         match self {
             Self::OneToOne => one(child.0),
             Self::Range { parent_start, child_start, len } => match child.0.checked_sub(*child_start) {
-                Some(offset) if offset < *len => one(parent_start + offset),
+                Some(offset) if offset < *len => one(parent_start.saturating_add(offset)),
                 Some(_) | None => ParentPartitions::Run(0..0),
             },
             Self::Divide(n) => one(child.0 / (*n).max(1)),

@@ -83,8 +83,16 @@ impl DagScheduler {
 
     /// Nothing runs any more, and nothing will.
     pub(crate) fn stop(&mut self, cx: &mut Shared) {
-        self.cancel_all(cx, "the context was shut down");
+        let reason = "the context was shut down";
         self.is_stopped = true;
+        for job in self.jobs_with(|_| true) {
+            if self.deferred.contains_key(&job) {
+                self.cancel(cx, job, reason.to_owned());
+            } else {
+                // Also where tasks cannot be killed: they end with their executors.
+                self.fail_job(cx, job, JobError::Cancelled { job, reason: reason.to_owned() });
+            }
+        }
     }
 
     /// The caller's code for a result failed: so does the job.

@@ -29,6 +29,8 @@ impl DagScheduler {
         let map_stage = self.map_stages.get(&fetch.shuffle).copied();
         self.unregister_fetched(cx, map_stage, fetch);
         if self.stage(id).barrier {
+            // Spark leaves the others to wait for the one that failed, in slots that the retry needs.
+            self.kill_barrier_tasks(cx, id, &message);
             self.retry_barrier_as_a_whole(cx, id, &message);
         }
         if let Some(reason) = give_up {
@@ -97,7 +99,8 @@ impl DagScheduler {
         }
     }
 
-    /// One task of a barrier stage failed, so the attempt failed.
+    /// One task of a barrier stage failed, or its output was lost again, so the attempt failed. Lost output has no
+    /// `failure`.
     pub(super) fn on_barrier_task_failed(
         &mut self,
         cx: &mut Shared,
@@ -114,13 +117,11 @@ impl DagScheduler {
             return;
         }
         let message = format!("barrier task {} of {} ended: {why}", ended.info.index.0, ended.set);
-        let job = self.jobs.get(&self.stage(id).first_job);
-        let interrupt = job.is_some_and(|job| job.properties.interrupts_on_cancel());
         if !cx.config.can_kill_tasks {
             let reason = format!("the other tasks of barrier {id} cannot be killed; {message}");
             return self.abort_stage(cx, id, &reason, None);
         }
-        cx.to_tasks.push_back(TaskOrder::KillStage { stage: id, interrupt, reason: message.clone() });
+        self.kill_barrier_tasks(cx, id, &message);
         self.mark_finished(cx, id, Some(&message), WillRetry::No);
         self.stage_mut(id).failed_attempts.insert(ended.set.attempt);
         if let Some(reason) = self.too_many_failures(cx, id, &message) {
@@ -131,6 +132,12 @@ impl DagScheduler {
             self.failed.insert(id);
             self.schedule_resubmit(cx);
         }
+    }
+
+    fn kill_barrier_tasks(&self, cx: &mut Shared, id: StageId, reason: &str) {
+        let job = self.jobs.get(&self.stage(id).first_job);
+        let interrupt = job.is_some_and(|job| job.properties.interrupts_on_cancel());
+        cx.to_tasks.push_back(TaskOrder::KillStage { stage: id, interrupt, reason: reason.to_owned() });
     }
 
     /// A barrier stage is retried as a whole: a map stage forgets its outputs, a result stage cannot.

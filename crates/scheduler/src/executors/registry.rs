@@ -81,7 +81,8 @@ pub(crate) struct Executors {
     executors: IndexMap<ExecutorId, Executor, FxBuildHasher>,
     /// Active executors with free cpus, in no particular order.
     free: Vec<ExecutorId>,
-    total_cpus: Cpus,
+    /// Wide, so that executors that claim absurd numbers of cores cannot make it overflow.
+    total_nanos: u128,
     /// Decommissioned executors that are gone, oldest first, with the host that went with them.
     removed_decommissioned: VecDeque<(ExecutorId, Option<Host>)>,
 }
@@ -128,7 +129,7 @@ impl Executors {
     /// Takes in a new executor, which has nothing to offer yet.
     pub(crate) fn add(&mut self, spec: ExecutorSpec, requested: Option<Timestamp>) {
         let host = self.hosts.intern(&spec.host);
-        self.total_cpus = self.total_cpus.plus(spec.cpus);
+        self.total_nanos += u128::from(spec.cpus.as_nanos());
         let executor = Executor {
             host,
             address: spec.address,
@@ -164,7 +165,7 @@ impl Executors {
     pub(crate) fn remove(&mut self, id: ExecutorId, remembered_max: usize) -> Option<Executor> {
         self.update(id, |executor| executor.launched = false)?;
         let executor = self.executors.swap_remove(&id)?;
-        self.total_cpus = self.total_cpus - executor.resources.cpus_total();
+        self.total_nanos -= u128::from(executor.resources.cpus_total().as_nanos());
         if let Some(decommission) = &executor.going.decommission {
             self.removed_decommissioned.push_back((id, decommission.worker_host.clone()));
             while self.removed_decommissioned.len() > remembered_max {
@@ -220,7 +221,7 @@ impl Executors {
 
     /// Cores of every registered executor.
     pub(crate) fn total_cpus(&self) -> Cpus {
-        self.total_cpus
+        Cpus::nanos(u64::try_from(self.total_nanos).unwrap_or(u64::MAX))
     }
 
     /// Tasks of a profile that all active executors could run at once, busy or free.
@@ -274,8 +275,7 @@ impl Executors {
                 assert!(executor.resources.is_all_free(), "{id} runs nothing and so has everything free");
             }
         }
-        let total =
-            self.iter().fold(Cpus::ZERO, |sum, (_, executor)| sum.plus(executor.resources.cpus_total()));
-        assert_eq!(total, self.total_cpus, "the total is the sum");
+        let total: u128 = self.iter().map(|(_, e)| u128::from(e.resources.cpus_total().as_nanos())).sum();
+        assert_eq!(total, self.total_nanos, "the total is the sum");
     }
 }

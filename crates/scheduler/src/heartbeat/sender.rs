@@ -5,7 +5,7 @@
 
 use std::time::Duration;
 
-use firesteel_types::{Rng, Timestamp};
+use firesteel_types::{ExecutorLossReason, Rng, Timestamp};
 use serde::{Deserialize, Serialize};
 
 use super::HeartbeatConfig;
@@ -40,7 +40,7 @@ pub enum SenderAction {
 
 impl HeartbeatSender {
     /// The exit code of an executor that could not reach its driver.
-    pub const EXIT_CODE: i32 = 56;
+    pub const EXIT_CODE: i32 = ExecutorLossReason::EXIT_HEARTBEATS_FAILED;
 
     /// A sender for an executor that starts at `now`.
     ///

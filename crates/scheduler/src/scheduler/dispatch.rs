@@ -1,11 +1,11 @@
 //! Each event to the part that knows what to do.
 
-use firesteel_types::{AttemptId, ExecutorId, Host, TaskFailure, TaskMetrics};
+use firesteel_types::{AttemptId, ExecutorId, Host, TaskMetrics};
 
 use crate::{
-    barrier_sync::{BarrierEffect, BarrierEvent},
+    barrier_sync::{BarrierEffect, BarrierEvent, SyncFailure, SyncReply, SyncRequest},
     effect::{Effect, Ignored},
-    event::{BlockUpdate, Event, TaskStatus},
+    event::{BlockUpdate, Event},
     scheduler::Scheduler,
     task::TaskOrder,
 };
@@ -43,7 +43,9 @@ impl Scheduler {
             Event::RacksResolved(racks) => self.on_racks_resolved(&racks),
             Event::ExecutorRegistered(spec) => self.on_executor_registered(spec),
             Event::ExecutorLaunched { executor } => self.on_executor_launched(executor),
-            Event::StatusUpdate { executor, attempt, status } => self.on_status(executor, attempt, status),
+            Event::StatusUpdate { executor, attempt, status } => {
+                tasks.on_status(cx, executor, attempt, status);
+            }
             Event::Heartbeat { executor, block_manager_known, running } => {
                 self.on_heartbeat(executor, block_manager_known, &running);
             }
@@ -61,7 +63,7 @@ impl Scheduler {
                 let decision = cx.commits.ask(set.stage, set.attempt, partition, number);
                 cx.out.push(Effect::AnswerCommit { set, partition, number, decision });
             }
-            Event::BarrierRequested(request) => self.tell_barrier(BarrierEvent::SyncRequested(request)),
+            Event::BarrierRequested(request) => self.on_barrier_requested(request),
             Event::Tick => self.on_tick(),
         }
     }
@@ -95,16 +97,18 @@ impl Scheduler {
         }
     }
 
-    fn on_status(&mut self, executor: ExecutorId, attempt: AttemptId, status: TaskStatus) {
-        let killed = matches!(status, TaskStatus::Failed { failure: TaskFailure::Killed { .. }, .. });
-        if killed
-            && let Some(running) = self.tasks.running.get(&attempt)
-            && self.tasks.set(running.set).set.barrier
-        {
-            let (set, partition) = (self.tasks.set(running.set).set.id, running.info.partition);
-            self.tell_barrier(BarrierEvent::TaskKilled { set, partition, attempt });
+    /// Only an attempt that runs takes part in a sync: one that was written off must not hold a place in it.
+    fn on_barrier_requested(&mut self, request: SyncRequest) {
+        let (set, attempt) = (request.set, request.attempt);
+        let runs_there = self.tasks.running.get(&attempt).is_some_and(|running| {
+            self.tasks.set(running.set).set.id == set && running.info.partition == request.partition
+        });
+        if runs_there || !self.tasks.by_id.contains_key(&set) {
+            self.tell_barrier(BarrierEvent::SyncRequested(request));
+        } else {
+            let reply = SyncReply::Failed(SyncFailure::Killed);
+            self.cx.out.push(Effect::AnswerBarrier { set, attempt, reply });
         }
-        self.tasks.on_status(&mut self.cx, executor, attempt, status);
     }
 
     fn on_blocks_updated(&mut self, executor: ExecutorId, blocks: Vec<BlockUpdate>) {

@@ -16,6 +16,9 @@ use crate::{
 impl Scheduler {
     pub(super) fn on_scaling_requested(&mut self, scaling: Scaling) {
         let cx = &mut self.cx;
+        if self.is_stopped {
+            return cx.ignore(Ignored::Stopped);
+        }
         match scaling {
             Scaling::Add(additional) => match u32::try_from(additional) {
                 Ok(additional) => cx.backend.add(cx.now, additional, &mut cx.out),
@@ -44,7 +47,8 @@ impl Scheduler {
         } else {
             Ok(())
         };
-        if answer.is_ok() {
+        let joins = answer.is_ok();
+        if joins {
             let (host, cpus, profile) = (spec.host.clone(), spec.cpus, spec.profile);
             let requested = self.cx.backend.registered(executor, profile);
             self.cx.executors.add(spec, requested);
@@ -59,7 +63,7 @@ impl Scheduler {
         } else {
             self.cx.out.push(Effect::AnswerRegistration { executor, answer });
         }
-        if let Some(early) = self.cx.backend.take_early(executor) {
+        if joins && let Some(early) = self.cx.backend.take_early(executor) {
             let EarlyDecommission { worker_host, adjust_target, by_executor, .. } = early;
             self.on_decommission_requested(&[executor], worker_host.as_ref(), adjust_target, by_executor);
         }
@@ -192,6 +196,9 @@ impl Scheduler {
 
     /// Kills the executors that take too long to drain.
     pub(super) fn kill_overdue_decommissions(&mut self) {
+        if self.cx.config.executors.decommission_force_kill.is_none() {
+            return;
+        }
         let now = self.cx.now;
         let mut overdue = Vec::new();
         for (id, executor) in self.cx.executors.iter() {
@@ -218,6 +225,9 @@ impl Scheduler {
             let Ok(count_wanted) = u32::try_from(count) else {
                 return self.cx.ignore(Ignored::BadExecutorCount { count });
             };
+            if self.cx.profiles.get(profile).is_none() {
+                return self.cx.ignore(Ignored::UnknownProfile { profile });
+            }
             wanted.insert(profile, count_wanted);
         }
         self.cx.backend.set(self.cx.now, wanted, &mut self.cx.out);

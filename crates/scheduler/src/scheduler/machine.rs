@@ -137,6 +137,8 @@ impl Scheduler {
                 self.dag.on_event(&mut self.cx, event);
             } else if let Some(effect) = self.tasks.to_backend.pop_front() {
                 self.perform_health(effect);
+            } else if let Some((set, partition, attempt)) = self.tasks.killed_barrier_tasks.pop_front() {
+                self.tell_barrier(BarrierEvent::TaskKilled { set, partition, attempt });
             } else if let Some(set) = self.tasks.ended_barriers.pop() {
                 self.tell_barrier(BarrierEvent::StageCompleted { set });
             } else {
@@ -161,7 +163,10 @@ impl Scheduler {
 
     /// Whether nothing runs and no trace of any job is left.
     pub fn is_quiescent(&self) -> bool {
-        self.dag.is_quiescent() && self.tasks.is_quiescent() && self.cx.commits.is_quiescent()
+        self.dag.is_quiescent()
+            && self.tasks.is_quiescent()
+            && self.cx.commits.is_quiescent()
+            && self.barriers.is_quiescent()
     }
 
     /// Cross-checks everything that is stored twice.

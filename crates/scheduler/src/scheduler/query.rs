@@ -1,10 +1,10 @@
 //! What can be asked of the scheduler without changing it.
 
-use std::time::Duration;
+use std::sync::Arc;
 
 use firesteel_types::{
-    AttemptId, Cpus, ExecutorId, Host, JobId, PartitionId, ProfileId, RddId, ShuffleId, StageAttemptId,
-    StageId, Timestamp,
+    AttemptId, Cpus, ExecutorId, Host, JobId, PartitionId, ProfileId, RddId, ResourceName, Share, ShuffleId,
+    StageAttemptId, StageId, Timestamp,
 };
 
 use crate::{dag::JobTarget, map_output::MapOutputTracker, pool::PoolView, scheduler::Scheduler};
@@ -56,6 +56,8 @@ pub struct ExecutorStatus {
     pub cpus: Cpus,
     /// Cores that are free.
     pub cpus_free: Cpus,
+    /// Addresses of its custom resources, each with the share that is free.
+    pub addresses: Vec<(ResourceName, Arc<str>, Share)>,
     /// What runs there.
     pub running: Vec<AttemptId>,
     /// Whether it may be offered.
@@ -127,6 +129,11 @@ impl Scheduler {
             host: self.cx.executors.hosts.name(known.host).clone(),
             cpus: known.resources.cpus_total(),
             cpus_free: if known.launched { known.resources.cpus_free() } else { Cpus::ZERO },
+            addresses: known
+                .resources
+                .addresses()
+                .map(|(resource, address, free)| (resource.clone(), address.clone(), free))
+                .collect(),
             running: known.running.clone(),
             is_active: known.is_active(),
             requested: known.requested,
@@ -188,10 +195,6 @@ impl Scheduler {
         let enough = u128::from(registered) * 1000
             >= u128::from(expected) * u128::from(config.registered_ratio_permille);
         let until = started + config.registered_wait;
-        if enough || now.since(started) >= config.registered_wait.max(Duration::ZERO) {
-            Readiness::Ready
-        } else {
-            Readiness::WaitUntil(until)
-        }
+        if enough || now >= until { Readiness::Ready } else { Readiness::WaitUntil(until) }
     }
 }

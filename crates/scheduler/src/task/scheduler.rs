@@ -6,7 +6,7 @@ use indexmap::IndexMap;
 use rustc_hash::FxBuildHasher;
 
 use firesteel_types::{
-    AttemptId, ExecutorId, Properties, Rng, StageAttemptId, StageId, TaskFailure, Timestamp,
+    AttemptId, ExecutorId, PartitionId, Properties, Rng, StageAttemptId, StageId, TaskFailure, Timestamp,
 };
 
 use super::{
@@ -39,6 +39,8 @@ pub(crate) struct TaskScheduler {
     pub(crate) health: Option<HealthTracker>,
     /// Executors that the health tracker wants gone.
     pub(crate) to_backend: VecDeque<HealthEffect>,
+    /// Attempts of barrier sets that were told to end.
+    pub(crate) killed_barrier_tasks: VecDeque<(StageAttemptId, PartitionId, AttemptId)>,
     /// Barrier sets that are over.
     pub(crate) ended_barriers: Vec<StageAttemptId>,
     pub(super) unschedulable: BTreeMap<StageAttemptId, Unschedulable>,
@@ -81,6 +83,7 @@ impl TaskScheduler {
             rng: Rng::new(config.seed),
             health: health.transpose()?,
             to_backend: VecDeque::new(),
+            killed_barrier_tasks: VecDeque::new(),
             ended_barriers: Vec::new(),
             unschedulable: BTreeMap::new(),
             revive: false,
@@ -167,17 +170,33 @@ impl TaskScheduler {
         }
     }
 
-    fn kill_attempts(&self, cx: &mut Shared, key: SetKey, interrupt: bool, reason: &str) {
+    fn kill_attempts(&mut self, cx: &mut Shared, key: SetKey, interrupt: bool, reason: &str) {
         if !cx.config.can_kill_tasks {
             return;
         }
-        for attempt in self.set(key).running() {
-            let running = &self.running[&attempt];
-            if !running.has_ended() {
-                let (executor, reason) = (running.info.executor, reason.to_owned());
-                cx.out.push(Effect::KillTask { executor, attempt, interrupt, reason });
+        let attempts: Vec<_> = self.set(key).running().collect();
+        for attempt in attempts {
+            if !self.running[&attempt].has_ended() {
+                self.kill_attempt(cx, attempt, interrupt, reason.to_owned());
             }
         }
+    }
+
+    /// Tells a running attempt to end, and its barrier, where it may be waiting.
+    pub(super) fn kill_attempt(
+        &mut self,
+        cx: &mut Shared,
+        attempt: AttemptId,
+        interrupt: bool,
+        reason: String,
+    ) {
+        let Running { set: key, info, .. } = &self.running[&attempt];
+        let (executor, set) = (info.executor, &self.set(*key).set);
+        if set.barrier {
+            let told = (set.id, info.partition, attempt);
+            self.killed_barrier_tasks.push_back(told);
+        }
+        cx.out.push(Effect::KillTask { executor, attempt, interrupt, reason });
     }
 
     /// Gives up a task set: the DAG scheduler fails what depends on it, and what still runs is left to end.

@@ -262,11 +262,11 @@ impl TaskScheduler {
 
     /// A launched task never left the driver: its set is of no use.
     pub(crate) fn on_not_sent(&mut self, cx: &mut Shared, attempt: AttemptId, why: NotSent) {
-        // An executor may claim to have finished what was never sent: then its claim stands.
-        let Some(running) = self.running.get(&attempt).filter(|running| !running.has_ended()) else {
+        // One that its executor has reported on was sent, whoever says otherwise.
+        let Some(Running { phase: RunPhase::Launching, set, info, .. }) = self.running.get(&attempt) else {
             return cx.ignore(Ignored::UnknownAttempt { attempt });
         };
-        let (key, index) = (running.set, running.info.index);
+        let (key, index) = (*set, info.index);
         let task = self.set(key).describe(index);
         let reason = match why {
             NotSent::NotSerializable { message } => format!("{task} cannot be serialized: {message}"),
@@ -300,12 +300,13 @@ impl TaskScheduler {
         interrupt: bool,
         reason: String,
     ) {
-        let running = self.running.get(&attempt).filter(|running| !running.has_ended());
-        let executor = running.map(|running| running.info.executor);
-        if let Some(executor) = executor {
-            cx.out.push(Effect::KillTask { executor, attempt, interrupt, reason });
+        let found = self.running.get(&attempt).is_some_and(|running| !running.has_ended());
+        if found && cx.config.can_kill_tasks {
+            self.kill_attempt(cx, attempt, interrupt, reason);
+        } else if found {
+            cx.ignore(Ignored::CannotKill);
         }
-        cx.out.push(Effect::TaskKillAnswer { attempt, found: executor.is_some() });
+        cx.out.push(Effect::TaskKillAnswer { attempt, found: found && cx.config.can_kill_tasks });
     }
 
     /// Figures of running attempts, for display and for speculation; totals do not change.

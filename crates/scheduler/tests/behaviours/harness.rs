@@ -3,8 +3,9 @@
 use std::{collections::BTreeMap, time::Duration};
 
 use firesteel_scheduler::{
-    BlockUpdate, Cancel, Effect, Event, ExecutorSpec, JobSpec, MapOutput, Partitions, Scheduler,
+    BlockUpdate, Cancel, Effect, Event, ExecutorSpec, JobSpec, MapOutput, Partitions, Scaling, Scheduler,
     SchedulerConfig, TaskDescription, TaskOutcome, TaskStatus,
+    barrier_sync::{SyncCall, SyncRequest},
     map_output::{BlockSizes, SizeLimits},
 };
 use firesteel_types::{
@@ -179,6 +180,19 @@ impl World {
         self.send(Event::ExecutorLost { executor: ExecutorId(executor), reason })
     }
 
+    /// Someone wants executors to come or go.
+    pub fn scale(&mut self, scaling: Scaling) -> Effects {
+        self.send(Event::ScalingRequested(scaling))
+    }
+
+    /// A barrier task calls `barrier()` for the `epoch`-th time.
+    pub fn sync(&mut self, attempt: u64, epoch: u32) -> Effects {
+        let task = &self.launched[&AttemptId(attempt)];
+        let (set, partition, attempt) = (task.set, task.partition, task.attempt);
+        let call = SyncCall::Barrier;
+        self.send(Event::BarrierRequested(SyncRequest { set, partition, attempt, epoch, call }))
+    }
+
     /// The partitions of an RDD are cached at these executors, in order.
     pub fn cache(&mut self, rdd: u32, executors: &[u32]) -> &mut Self {
         for (partition, executor) in (0..).zip(executors) {
@@ -308,6 +322,16 @@ pub fn persisted(node: RddNode) -> RddNode {
 /// The same RDD, which may give other rows when it runs again.
 pub fn indeterminate(node: RddNode) -> RddNode {
     RddNode { determinism: Some(Determinism::Indeterminate), ..node }
+}
+
+/// A source RDD whose stage runs all its tasks at once.
+pub fn barrier(id: u32, partitions: u32) -> RddNode {
+    RddNode { barrier: true, ..source(id, partitions) }
+}
+
+/// Properties with one entry.
+pub fn property(key: &str, value: &str) -> Properties {
+    Properties::default().with(key, value)
 }
 
 /// The outcome of a map task that wrote blocks of these sizes.

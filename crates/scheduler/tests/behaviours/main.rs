@@ -3,6 +3,20 @@
 //! Every test feeds events to a [`harness::World`] and compares the whole list of effects, written as short
 //! lines, so that it also proves that nothing else happened.
 
+#![expect(
+    unreachable_pub,
+    reason = "the harness is public to the tests, and a test binary has no other users"
+)]
+
+mod backend_executors;
+mod backend_scaling;
+mod backend_tasks;
+mod bad_input;
+mod bad_lineage;
+mod barrier;
+mod barrier_jobs;
+mod cancellation;
+mod commits;
 mod dag_abort;
 mod dag_build;
 mod dag_cached;
@@ -18,7 +32,10 @@ mod dag_rollback;
 mod dag_sharing;
 mod dag_submit;
 mod harness;
+mod heartbeats;
+mod listeners;
 mod locality;
+mod profiles;
 mod show;
 mod smoke;
 mod speculation;
@@ -26,3 +43,4 @@ mod tsm_attempts;
 mod tsm_loss;
 mod tsm_results;
 mod tsm_zombies;
+mod wire;
