@@ -85,7 +85,7 @@ impl Scheduler {
             executors: Executors::default(),
             backend: Backend::default(),
             blocks: BlockLocations::default(),
-            map_outputs: MapOutputTracker::new(config.map_outputs.clone())?,
+            map_outputs: MapOutputTracker::new(config.map_outputs)?,
             profiles,
             commits: OutputCommitCoordinator::default(),
             config,

@@ -155,6 +155,10 @@ impl TaskSetManager {
         let task = &self.tasks[index.index()];
         if !task.is_done && task.copies_running == 0 {
             self.add_pending(index, executors);
+            if !self.levels.cover(self.tasks[index.index()].listed) {
+                // While nothing waited for such a place, the level was not worth trying.
+                self.recompute_levels(executors);
+            }
         }
     }
 

@@ -124,7 +124,7 @@ impl TaskScheduler {
             self.dirty.sort_unstable();
             self.dirty.dedup();
             let has_offer =
-                |id: &ExecutorId| cx.executors.get(*id).is_some_and(|executor| executor.has_offer());
+                |id: &ExecutorId| matches!(cx.executors.get(*id), Some(executor) if executor.has_offer());
             list.extend(self.dirty.drain(..).filter(has_offer));
             Coverage::Partial
         };

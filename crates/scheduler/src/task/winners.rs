@@ -32,8 +32,8 @@ impl Winners {
     ) -> Vec<TaskInfo> {
         let mut lost = Vec::new();
         for index in self.by_executor.remove(&executor).unwrap_or_default() {
-            let is_gone = |info: &&TaskInfo| info.executor == executor && is_lost(info);
-            if self.by_task.get(&index).filter(is_gone).is_some() {
+            let winner = self.by_task.get(&index);
+            if winner.is_some_and(|info| info.executor == executor && is_lost(info)) {
                 lost.extend(self.by_task.swap_remove(&index));
             }
         }
