@@ -67,7 +67,7 @@ impl TaskSetManager {
             self.finish_task(info.index);
         }
         if self.set.is_shuffle_map() {
-            self.winners.add(info);
+            self.winners.entry(info.executor).or_default().push(info);
         }
     }
 
@@ -169,7 +169,9 @@ impl TaskSetManager {
         executors: &mut Executors,
         is_lost: impl Fn(&TaskInfo) -> bool,
     ) -> Vec<TaskInfo> {
-        let lost = self.winners.take_lost(executor, is_lost);
+        let mut lost = self.winners.remove(&executor).unwrap_or_default();
+        lost.retain(is_lost);
+        lost.sort_unstable_by_key(|info| info.attempt);
         for info in &lost {
             self.tasks[info.index.index()].is_done = false;
             self.successful -= 1;
