@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use firesteel_types::{Locality, Timestamp};
 
+use super::pending::Listed;
 use crate::config::LocalityConfig;
 
 /// The levels that make sense for a task set, where it stands on them, and since when.
@@ -70,6 +71,15 @@ impl Levels {
             self.current += 1;
         }
         self.current()
+    }
+
+    /// Whether there is a level for every kind of place that a task is listed for.
+    pub(crate) fn cover(&self, listed: Listed) -> bool {
+        let covers = |is_listed: bool, level: Locality| !is_listed || self.valid.contains(&level);
+        covers(listed.executor, Locality::Process)
+            && covers(listed.host, Locality::Node)
+            && covers(listed.no_pref, Locality::NoPref)
+            && covers(listed.rack, Locality::Rack)
     }
 
     /// When the wait at the current level ends, if there is one.

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use firesteel_types::{AttemptId, ExecutorId, Host, Locality, TaskIndex, Timestamp};
+use firesteel_types::{AttemptId, ExecutorId, Host, Locality, TaskIndex, TaskInfo, Timestamp};
 
 use super::{
     levels::{Levels, Waiting},
@@ -10,7 +10,6 @@ use super::{
     pending::{Listed, PendingTasks},
     set::TaskSet,
     speculation::Finished,
-    winners::Winners,
 };
 use crate::{
     config::SchedulerConfig,
@@ -41,8 +40,8 @@ pub(crate) struct TaskSetManager {
     /// Attempts under way.
     pub(super) running: BTreeSet<AttemptId>,
     pub(super) successful: u32,
-    /// Which attempt finished each task of a map set.
-    pub(super) winners: Winners,
+    /// The attempts that finished the tasks of a map set, by the executor that has their output.
+    pub(super) winners: BTreeMap<ExecutorId, Vec<TaskInfo>>,
     /// Hosts of further attempts of a task, beyond its first.
     pub(super) more_hosts: BTreeMap<TaskIndex, Vec<HostId>>,
     /// Tasks that may get a second copy and have none yet.
@@ -86,7 +85,7 @@ impl TaskSetManager {
             no_refusals_since_reset: true,
             running: BTreeSet::new(),
             successful: 0,
-            winners: Winners::default(),
+            winners: BTreeMap::new(),
             more_hosts: BTreeMap::new(),
             speculatable: BTreeSet::new(),
             pending_copies: PendingTasks::default(),

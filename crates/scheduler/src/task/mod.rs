@@ -18,7 +18,6 @@ mod speculation;
 mod status;
 mod timers;
 mod unschedulable;
-mod winners;
 
 #[cfg(test)]
 mod tests;

@@ -65,7 +65,7 @@ impl TaskSetManager {
             self.finish_task(info.index);
         }
         if self.set.is_shuffle_map() {
-            self.winners.add(info);
+            self.winners.entry(info.executor).or_default().push(info);
         }
     }
 
@@ -152,6 +152,10 @@ impl TaskSetManager {
         let task = &self.tasks[index.index()];
         if !task.is_done && task.copies_running == 0 {
             self.add_pending(index, executors);
+            if !self.levels.cover(self.tasks[index.index()].listed) {
+                // While nothing waited for such a place, the level was not worth trying.
+                self.recompute_levels(executors);
+            }
         }
     }
 
@@ -162,7 +166,9 @@ impl TaskSetManager {
         executors: &mut Executors,
         is_lost: impl Fn(&TaskInfo) -> bool,
     ) -> Vec<TaskInfo> {
-        let lost = self.winners.take_lost(executor, is_lost);
+        let mut lost = self.winners.remove(&executor).unwrap_or_default();
+        lost.retain(is_lost);
+        lost.sort_unstable_by_key(|info| info.attempt);
         for info in &lost {
             self.tasks[info.index.index()].is_done = false;
             self.successful -= 1;

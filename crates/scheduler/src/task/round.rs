@@ -89,22 +89,18 @@ impl Offers {
 struct Sweep {
     /// How many offers from the front it goes over, if not all.
     only: Option<usize>,
-    /// How many offers that gave something and have more, all of them at the front.
+    /// How many offers gave something and have more, all of them at the front.
     gave: usize,
-    launched: bool,
-    /// Whether an offer was refused that may be taken later in the round, because better levels run dry.
-    is_open: bool,
 }
 
 impl Sweep {
-    /// The pass to make after this one: over the offers that may still give something at the level.
+    /// The pass to make after this one, over the offers that gave something.
     ///
-    /// What the level itself refused it refuses again, so only those that gave are asked once more. In a cluster of
-    /// ten thousand executors, where a set wants all the cores of one, that is one look at each of them and not one
-    /// for every core.
+    /// What refused refuses again: the clock stands still, and a launch at this level leaves the lists that a better
+    /// level waits for as they were, so no further level becomes allowed. In a cluster of ten thousand executors,
+    /// where a set wants all the cores of one, that is one look at each of them and not one for every core.
     fn next(&self) -> Option<Self> {
-        let only = (!self.is_open).then_some(self.gave);
-        (self.launched && only != Some(0)).then(|| Self { only, ..Self::default() })
+        (self.gave > 0).then_some(Self { only: Some(self.gave), gave: 0 })
     }
 }
 
@@ -225,13 +221,10 @@ impl TaskScheduler {
                             self.launch(cx, key, id, picked, resources, note, None);
                         }
                     }
-                    answer @ (Answer::RefusedByDelay | Answer::Nothing) => {
-                        round.refused_by_delay |= answer == Answer::RefusedByDelay;
-                        sweep.is_open |= level != Locality::NoPref && set.levels.current() < level;
-                    }
+                    Answer::RefusedByDelay => round.refused_by_delay = true,
+                    Answer::Nothing => (),
                 }
             }
-            sweep.launched |= gave;
             if cx.executors.known(id).resources.cpus_free() == Cpus::ZERO {
                 offers.remove(at, sweep);
                 continue;

@@ -31,7 +31,9 @@ impl TaskScheduler {
 
     /// Sets the clocks that the state after an event asks for.
     pub(crate) fn arm_timers(&mut self, cx: &Shared) {
-        let could_offer = self.pools.has_schedulable() && !cx.executors.free().is_empty();
+        // With exclusion on, a round also finds the sets that have no place at all.
+        let is_of_use = self.health.is_some() || !cx.executors.free().is_empty();
+        let could_offer = self.pools.has_schedulable() && is_of_use;
         let timers = &mut self.timers;
         if could_offer {
             timers.revive.get_or_insert(cx.now + cx.config.executors.revive_interval);

@@ -2,7 +2,7 @@
 
 use firesteel_scheduler::{Event, SchedulerConfig, SpeculationConfig, TaskOutcome, TaskStatus};
 use firesteel_types::{AttemptId, ExecutorId, ExecutorRequest, RddNode, TaskMetrics};
-use std::time::Duration;
+use std::{collections::BTreeMap, time::Duration};
 
 use crate::harness::{World, fetch_failed, located, millis, secs, shuffled, source};
 
@@ -197,7 +197,7 @@ fn by_threshold(tasks: u32, cores: Option<u32>) -> World {
         executor.cores = cores;
     } else {
         config.default_profile.executor =
-            Some(ExecutorRequest { cores, memory_mib: 1024, resources: Default::default() });
+            Some(ExecutorRequest { cores, memory_mib: 1024, resources: BTreeMap::new() });
     }
     let mut world = World::with(config);
     world.executors(0, &["h1"], tasks).rdds([source(0, tasks)]);

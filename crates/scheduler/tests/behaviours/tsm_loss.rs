@@ -130,8 +130,8 @@ fn finished_map_tasks_run_again_when_their_output_is_lost_with_the_executor() {
     for attempt in 3..6 {
         world.finish_map(attempt, &[1]);
     }
-    let last = world.finish(6);
-    assert_eq!(last.lines_with("succeeded"), ["job-0 succeeded"]);
+    let end = world.finish(6);
+    assert_eq!(end.lines_with("succeeded"), ["job-0 succeeded"]);
     world.assert_quiescent();
 }
 

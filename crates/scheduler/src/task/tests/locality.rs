@@ -85,9 +85,9 @@ fn waits_are_used_up_level_by_level_and_several_may_end_at_once() {
     let mut bench = Bench::new(HOSTS, tasks);
 
     let at_once = bench.allowed();
-    let just_before = bench.advance(WAIT - Duration::from_millis(1)).allowed();
+    let just_before = bench.advance(Duration::from_millis(2999)).allowed();
     let after_one = bench.advance(Duration::from_millis(2)).allowed();
-    let just_before_two = bench.advance(WAIT - Duration::from_millis(2)).allowed();
+    let just_before_two = bench.advance(Duration::from_millis(2998)).allowed();
     let after_two = bench.advance(Duration::from_millis(1)).allowed();
     let mut late = Bench::new(HOSTS, tasks);
     let after_both = late.advance(WAIT * 2).allowed();
@@ -105,7 +105,7 @@ fn a_level_that_no_task_waits_for_is_left_at_once_and_the_next_wait_begins_then(
     assert_eq!(bench.offer(0, Process), Some((0, Process)));
 
     let moved = bench.allowed();
-    let before = bench.advance(WAIT - Duration::from_millis(1)).allowed();
+    let before = bench.advance(Duration::from_millis(2999)).allowed();
     let after = bench.advance(Duration::from_millis(1)).allowed();
 
     assert_eq!([moved, before, after], [Node, Node, Any]);
