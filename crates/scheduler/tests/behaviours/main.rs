@@ -3,6 +3,11 @@
 //! Every test feeds events to a [`harness::World`] and compares the whole list of effects, written as short
 //! lines, so that it also proves that nothing else happened.
 
+#![expect(
+    unreachable_pub,
+    reason = "the harness is public to the tests, and a test binary has no other users"
+)]
+
 mod dag_abort;
 mod dag_build;
 mod dag_cached;
