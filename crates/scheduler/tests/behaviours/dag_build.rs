@@ -193,8 +193,9 @@ fn a_job_keeps_the_properties_it_was_submitted_with() {
     let seen: Vec<_> = effects
         .iter()
         .filter_map(|effect| match effect {
-            Effect::Post(ListenerEvent::JobStart { properties, .. }) => Some(properties),
-            Effect::Post(ListenerEvent::StageSubmitted { properties, .. }) => Some(properties),
+            Effect::Post(
+                ListenerEvent::JobStart { properties, .. } | ListenerEvent::StageSubmitted { properties, .. },
+            ) => Some(properties),
             Effect::PrepareStage(stage) => Some(&stage.properties),
             _ => None,
         })

@@ -292,10 +292,10 @@ fn a_finished_result_task_is_never_resubmitted() {
     world.finish(on_lost);
 
     let lost = world.lose(0);
-    let last = world.finish(other);
+    let finished = world.finish(other);
 
     assert_eq!(lost.lines(), ["* executor-0 removed: gone", "remove blocks of executor-0"]);
-    assert_eq!(last.lines_with("succeeded"), ["job-0 succeeded"]);
+    assert_eq!(finished.lines_with("succeeded"), ["job-0 succeeded"]);
     world.assert_quiescent();
 }
 

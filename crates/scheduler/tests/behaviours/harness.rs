@@ -205,8 +205,7 @@ impl World {
     /// The latest attempt of a partition in a stage attempt such as `stage-0.1`.
     pub fn attempt_of(&self, set: &str, partition: u32) -> u64 {
         let is_it = |task: &&TaskDescription| task.set.to_string() == set && task.partition.0 == partition;
-        let task = self.launched.values().rev().find(is_it);
-        task.unwrap_or_else(|| panic!("partition-{partition} of {set} was not launched")).attempt.0
+        self.launched.values().rev().find(is_it).expect("the partition was launched").attempt.0
     }
 
     /// The executor that runs an attempt.
