@@ -16,6 +16,7 @@ mod task;
 
 pub mod barrier_sync;
 pub mod commit;
+pub mod deploy;
 pub mod exclusion;
 pub mod explain;
 pub mod heartbeat;

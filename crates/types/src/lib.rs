@@ -4,6 +4,8 @@
 //! Nothing here decides anything, does I/O or reads a clock. Everything can be serialized, because all of it
 //! crosses a process boundary or is written to the journal sooner or later.
 
+mod cluster_ids;
+mod date;
 mod failure;
 mod host;
 mod ids;
@@ -18,6 +20,7 @@ mod rng;
 mod storage;
 mod time;
 
+pub use cluster_ids::{AppId, DriverId, ExecutorKey, WorkerId};
 pub use failure::{ExecutorLossReason, FetchFailure, TaskEndReason, TaskFailure};
 pub use host::Host;
 pub use ids::{

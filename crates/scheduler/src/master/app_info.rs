@@ -4,14 +4,11 @@
 
 use std::collections::BTreeMap;
 
-use firesteel_types::{ExecutorId, ExecutorRequest, ProfileId, Timestamp};
+use firesteel_types::{AppId, ExecutorId, ExecutorRequest, ProfileId, Timestamp, WorkerId};
 use serde::{Deserialize, Serialize};
 
-use super::{
-    event::{AppDescription, ProfileTotal, StoredApp},
-    ids::{AppId, Peer, WorkerId},
-    worker_info::Need,
-};
+use super::event::{AppDescription, Peer, ProfileTotal, StoredApp};
+use crate::deploy::Need;
 
 /// The largest number of executors or cores, which stands for "any number".
 pub const UNLIMITED: u32 = i32::MAX as u32;

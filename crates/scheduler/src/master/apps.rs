@@ -2,15 +2,15 @@
 //!
 //! Handlers of [`Master`].
 
-use firesteel_types::{ExecutorId, ExecutorRequest, Timestamp};
+use firesteel_types::{AppId, ExecutorId, ExecutorKey, ExecutorRequest, Timestamp, WorkerId};
 
 use super::{
     app_info::{AppEnd, AppInfo, AppState, CompletedApp},
-    effect::{AppMessage, IgnoredReason, MasterEffect, ObjectName, Reply, StoredObject, WorkerMessage},
-    event::{AppDescription, ProfileTotal, StoredApp},
-    ids::{AppId, Peer},
-    machine::{Master, Owner, ignored, remember, reply},
+    effect::{AppMessage, IgnoredReason, MasterEffect, ObjectName, Reply, StoredObject},
+    event::{AppDescription, Peer, ProfileTotal, StoredApp},
+    machine::{Master, Owner, ignored, remember, reply, to_worker},
 };
+use crate::deploy::MasterToWorker;
 
 impl Master {
     pub(super) fn on_register_application(
@@ -65,7 +65,7 @@ impl Master {
     /// The next id that no live application has; none when the modulo leaves none.
     fn new_app_id(&mut self, now: Timestamp) -> Option<AppId> {
         for _ in 0..=self.apps.len() {
-            let id = AppId::from(self.patterns.app.id(now, self.next_app_number));
+            let id = AppId::from(self.patterns.app.numbered_id(now, self.next_app_number));
             self.next_app_number += 1;
             if let Some(modulo) = self.config.app_number_modulo {
                 self.next_app_number %= modulo;
@@ -106,18 +106,17 @@ impl Master {
         let info = self.apps.shift_remove(app).expect("the caller has looked");
         self.peers.remove(&info.peer);
         for (executor, worker) in &info.executors {
-            self.workers.update(worker, |worker| worker.remove_executor(app, *executor));
-            let message = WorkerMessage::KillExecutor { app: app.clone(), executor: *executor };
-            out.push(MasterEffect::ToWorker { worker: worker.clone(), message });
+            let executor = ExecutorKey { app: app.clone(), executor: *executor };
+            self.workers.update(worker, |worker| worker.remove_executor(&executor));
+            self.order(worker, MasterToWorker::KillExecutor { executor }, out);
         }
         if end == AppEnd::Failed {
             let message = AppMessage::ApplicationRemoved { message: "its executors fail to run".to_owned() };
-            out.push(MasterEffect::ToApp { app: app.clone(), message });
+            out.push(MasterEffect::ToApp { peer: info.peer, message });
         }
         out.push(MasterEffect::Forget(ObjectName::App(app.clone())));
         for worker in self.workers.iter() {
-            let message = WorkerMessage::ApplicationFinished { app: app.clone() };
-            out.push(MasterEffect::ToWorker { worker: worker.id().clone(), message });
+            out.push(to_worker(worker.peer, MasterToWorker::ApplicationFinished { app: app.clone() }));
         }
         let StoredApp { id, registered, description } = info.stored;
         let completed = CompletedApp { id, name: description.name, registered, ended: now, end };
@@ -166,7 +165,10 @@ impl Master {
         if accepted {
             for text in executors {
                 match text.parse() {
-                    Ok(id) => self.kill_executor(&app, ExecutorId(id), out),
+                    Ok(id) => {
+                        let executor = ExecutorKey { app: app.clone(), executor: ExecutorId(id) };
+                        self.kill_executor(executor, out);
+                    }
                     Err(_) => out.push(ignored(IgnoredReason::NotAnExecutorId { text })),
                 }
             }
@@ -176,13 +178,24 @@ impl Master {
         out.push(reply(peer, Reply::ExecutorsKilled { accepted }));
     }
 
-    fn kill_executor(&mut self, app: &AppId, executor: ExecutorId, out: &mut Vec<MasterEffect>) {
-        if let Some((worker, _)) = self.take_executor(app, executor) {
-            let message = WorkerMessage::KillExecutor { app: app.clone(), executor };
-            out.push(MasterEffect::ToWorker { worker, message });
+    fn kill_executor(&mut self, executor: ExecutorKey, out: &mut Vec<MasterEffect>) {
+        if let Some((worker, _)) = self.take_executor(&executor) {
+            self.order(&worker, MasterToWorker::KillExecutor { executor }, out);
         } else {
-            out.push(ignored(IgnoredReason::UnknownExecutor { app: app.clone(), executor }));
+            out.push(ignored(IgnoredReason::UnknownExecutor { executor }));
         }
+    }
+
+    /// Sends to a worker that is there.
+    pub(super) fn order(&self, worker: &WorkerId, message: MasterToWorker, out: &mut Vec<MasterEffect>) {
+        let peer = self.workers.get(worker).expect("orders go to workers that are there").peer;
+        out.push(to_worker(peer, message));
+    }
+
+    /// Sends to an application that is there.
+    pub(super) fn tell_app(&self, app: &AppId, message: AppMessage, out: &mut Vec<MasterEffect>) {
+        let peer = self.apps.get(app).expect("only applications that are there are told").peer;
+        out.push(MasterEffect::ToApp { peer, message });
     }
 }
 

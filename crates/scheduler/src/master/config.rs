@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::ids::{IdPattern, IdPatternError};
+use crate::deploy::{IdPattern, IdPatternError};
 
 /// What the master is told at its start. The defaults are Spark's.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -123,9 +123,9 @@ impl MasterConfig {
         if let Some((key, _)) = must_be_positive.into_iter().find(|(_, is_zero)| *is_zero) {
             return Err(MasterConfigError::Zero { key });
         }
-        let app = IdPattern::parse(&self.app_id_pattern)
+        let app = IdPattern::numbered(&self.app_id_pattern)
             .map_err(|source| MasterConfigError::AppIdPattern { source })?;
-        let driver = IdPattern::parse(&self.driver_id_pattern)
+        let driver = IdPattern::numbered(&self.driver_id_pattern)
             .map_err(|source| MasterConfigError::DriverIdPattern { source })?;
         Ok(IdPatterns { app, driver })
     }

@@ -4,9 +4,9 @@
 
 use std::{collections::BTreeMap, time::Duration};
 
-use firesteel_types::{Host, Timestamp};
+use firesteel_types::{Host, Timestamp, WorkerId};
 
-use super::{ids::WorkerId, worker_info::DeadWorker};
+use super::worker_info::DeadWorker;
 
 #[derive(Clone, Debug, Default)]
 pub(super) struct DeadWorkers {

@@ -5,15 +5,15 @@
 
 use std::collections::BTreeSet;
 
-use firesteel_types::Timestamp;
+use firesteel_types::{ExecutorKey, Timestamp, WorkerId};
 
 use super::{
-    effect::{AppMessage, IgnoredReason, MasterEffect, ObjectName, Reply, WorkerMessage},
-    event::ExecutorState,
-    ids::{Peer, WorkerId},
-    machine::{Master, ignored, reply},
-    worker_info::{ExecutorPhase, WorkerState},
+    effect::{AppMessage, IgnoredReason, MasterEffect, ObjectName, Reply},
+    event::Peer,
+    machine::{Master, ignored, reply, to_worker},
+    worker_info::WorkerState,
 };
+use crate::deploy::{ExecutorState, MasterToWorker};
 
 impl Master {
     pub(super) fn on_worker_decommissioning(
@@ -24,7 +24,7 @@ impl Master {
         out: &mut Vec<MasterEffect>,
     ) {
         if self.is_standby() {
-            out.push(reply(peer, Reply::MasterInStandby));
+            out.push(to_worker(peer, MasterToWorker::MasterInStandby));
             return;
         }
         match self.workers.get(&worker).map(|info| info.state) {
@@ -57,7 +57,7 @@ impl Master {
             match state {
                 WorkerState::Alive | WorkerState::Unknown => {
                     self.decommission_worker(&worker, out);
-                    out.push(MasterEffect::ToWorker { worker, message: WorkerMessage::DecommissionWorker });
+                    self.order(&worker, MasterToWorker::DecommissionWorker, out);
                 }
                 WorkerState::Decommissioned => {
                     out.push(ignored(IgnoredReason::WorkerDecommissioned { worker }));
@@ -69,14 +69,22 @@ impl Master {
     }
 
     fn decommission_worker(&mut self, id: &WorkerId, out: &mut Vec<MasterEffect>) {
+        self.workers.update(id, |worker| worker.state = WorkerState::Decommissioned);
+        self.let_executors_leave(id, out);
+        // A new master must not count on a worker that is leaving.
+        out.push(MasterEffect::Forget(ObjectName::Worker(id.clone())));
+        self.changed = true;
+    }
+
+    /// The executors of a leaving worker belong to their applications no longer, but hold their resources until
+    /// they end.
+    pub(super) fn let_executors_leave(&mut self, id: &WorkerId, out: &mut Vec<MasterEffect>) {
         let apps = &mut self.apps;
         self.workers.update(id, |worker| {
-            worker.state = WorkerState::Decommissioned;
-            worker.owes_state = false;
-            for ((app, executor), desc) in &mut worker.executors {
-                desc.state = ExecutorPhase::Decommissioned;
+            for (ExecutorKey { app, executor }, desc) in &mut worker.executors {
+                desc.state = ExecutorState::Decommissioned;
                 let info = apps.get_mut(app).expect("executors belong to live applications");
-                info.remove_executor(*executor, desc.profile, desc.holding.cores);
+                info.remove_executor(*executor, desc.profile, desc.grant.cores);
                 let message = AppMessage::ExecutorUpdated {
                     executor: *executor,
                     state: ExecutorState::Decommissioned,
@@ -84,11 +92,8 @@ impl Master {
                     exit_code: None,
                     worker_host: Some(worker.description.host.clone()),
                 };
-                out.push(MasterEffect::ToApp { app: app.clone(), message });
+                out.push(MasterEffect::ToApp { peer: info.peer, message });
             }
         });
-        // A new master must not count on a worker that is leaving.
-        out.push(MasterEffect::Forget(ObjectName::Worker(id.clone())));
-        self.changed = true;
     }
 }

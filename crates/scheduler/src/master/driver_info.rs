@@ -2,15 +2,14 @@
 //!
 //! [`DriverInfo`] is one that has not ended, [`CompletedDriver`] one that has.
 
-use firesteel_types::Timestamp;
+use firesteel_types::{DriverId, Timestamp, WorkerId};
 use serde::{Deserialize, Serialize};
 
 use super::{
     effect::DriverStatus,
-    event::{DriverDescription, DriverEnd, StoredDriver},
-    ids::{DriverId, WorkerId},
-    worker_info::Need,
+    event::{DriverDescription, StoredDriver},
 };
+use crate::deploy::{DriverState, Need};
 
 /// A driver that has not ended.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -51,7 +50,7 @@ pub struct CompletedDriver {
 #[expect(missing_docs, reason = "the field names say it")]
 pub enum DriverOutcome {
     /// For good.
-    Ended { end: DriverEnd, error: Option<String> },
+    Ended { state: DriverState, error: Option<String> },
     /// With its worker; it was submitted again under another id.
     Relaunched { new_id: DriverId },
 }
@@ -93,8 +92,8 @@ impl CompletedDriver {
     pub(super) fn status(&self) -> DriverStatus {
         let worker = self.worker.clone();
         match &self.outcome {
-            DriverOutcome::Ended { end, error } => {
-                DriverStatus::Ended { end: *end, worker, error: error.clone() }
+            DriverOutcome::Ended { state, error } => {
+                DriverStatus::Ended { state: *state, worker, error: error.clone() }
             }
             DriverOutcome::Relaunched { new_id } => {
                 DriverStatus::Relaunched { worker, new_id: new_id.clone() }

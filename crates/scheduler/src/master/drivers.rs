@@ -2,15 +2,15 @@
 //!
 //! Handlers of [`Master`]. Clients are served only while the master is alive; workers are always heard.
 
-use firesteel_types::Timestamp;
+use firesteel_types::{DriverId, Timestamp, WorkerId};
 
 use super::{
     driver_info::{CompletedDriver, DriverInfo, DriverOutcome, DriverPlace},
-    effect::{DriverStatus, IgnoredReason, MasterEffect, ObjectName, Reply, StoredObject, WorkerMessage},
-    event::{DriverDescription, DriverEnd, StoredDriver},
-    ids::{DriverId, Peer},
-    machine::{Master, Phase, ignored, remember, reply},
+    effect::{DriverStatus, IgnoredReason, MasterEffect, ObjectName, Reply, StoredObject},
+    event::{DriverDescription, Peer, StoredDriver},
+    machine::{Master, Phase, ignored, remember, reply, to_worker},
 };
+use crate::deploy::{DriverState, DriverStateChange, MasterToWorker};
 
 impl Master {
     pub(super) fn on_submit_driver(
@@ -72,18 +72,25 @@ impl Master {
     pub(super) fn on_driver_state_changed(
         &mut self,
         now: Timestamp,
-        driver: DriverId,
-        end: DriverEnd,
-        error: Option<String>,
+        peer: Peer,
+        worker: WorkerId,
+        change: DriverStateChange,
         out: &mut Vec<MasterEffect>,
     ) {
-        match self.drivers.get(&driver).map(|info| &info.place) {
-            Some(DriverPlace::Running { .. } | DriverPlace::Unclaimed) => {
-                self.end_driver(now, &driver, DriverOutcome::Ended { end, error }, out);
-            }
-            Some(DriverPlace::Waiting) => out.push(ignored(IgnoredReason::DriverNotRunning { driver })),
+        let DriverStateChange { driver, state, error } = change;
+        let acknowledgement = to_worker(peer, MasterToWorker::DriverStateAck { driver: driver.clone() });
+        let is_there = self.drivers.get(&driver).map(|info| match &info.place {
+            DriverPlace::Running { worker: its_worker } => *its_worker == worker,
+            // It ended before its worker could say that it runs there.
+            DriverPlace::Unclaimed => true,
+            DriverPlace::Waiting => false,
+        });
+        match is_there {
+            Some(true) => self.end_driver(now, &driver, DriverOutcome::Ended { state, error }, out),
+            Some(false) => out.push(ignored(IgnoredReason::DriverNotThere { driver, worker })),
             None => out.push(ignored(IgnoredReason::UnknownDriver { driver })),
         }
+        out.push(acknowledgement);
     }
 
     /// A waiting driver ends at once. A running one ends when its worker says so.
@@ -91,11 +98,10 @@ impl Master {
         let info = self.drivers.get(driver).expect("the caller has looked");
         match &info.place {
             DriverPlace::Running { worker } => {
-                let message = WorkerMessage::KillDriver { driver: driver.clone() };
-                out.push(MasterEffect::ToWorker { worker: worker.clone(), message });
+                self.order(worker, MasterToWorker::KillDriver { driver: driver.clone() }, out);
             }
             DriverPlace::Waiting | DriverPlace::Unclaimed => {
-                let outcome = DriverOutcome::Ended { end: DriverEnd::Killed, error: None };
+                let outcome = DriverOutcome::Ended { state: DriverState::Killed, error: None };
                 self.end_driver(now, driver, outcome, out);
             }
         }
@@ -125,6 +131,17 @@ impl Master {
         let description = self.drivers.get(old).expect("the caller has looked").description().clone();
         let new_id = self.add_driver(now, description, out);
         self.end_driver(now, old, DriverOutcome::Relaunched { new_id }, out);
+    }
+
+    /// A driver whose launch never reached its worker waits for one again.
+    pub(super) fn driver_never_started(&mut self, driver: &DriverId) {
+        let info = self.drivers.get_mut(driver).expect("workers hold drivers that have not ended");
+        let DriverPlace::Running { worker } = std::mem::replace(&mut info.place, DriverPlace::Waiting) else {
+            unreachable!("a driver on a worker is running");
+        };
+        self.workers.update(&worker, |worker| worker.remove_driver(driver));
+        self.waiting_drivers.push_back(driver.clone());
+        self.changed = true;
     }
 
     /// Moves a driver to the history and gives back what it used.
@@ -158,7 +175,7 @@ impl Master {
 
     fn new_driver_id(&mut self, now: Timestamp) -> DriverId {
         loop {
-            let id = DriverId::from(self.patterns.driver.id(now, self.next_driver_number));
+            let id = DriverId::from(self.patterns.driver.numbered_id(now, self.next_driver_number));
             self.next_driver_number += 1;
             // Numbers start from 0 again after a recovery, and may meet a driver that was stored.
             if !self.drivers.contains_key(&id) {

@@ -1,29 +1,29 @@
 //! What the master wants done: messages to send, objects to store and to remove.
 //!
-//! A reply goes to the peer that asked; an order goes to a worker or an application by its id, and the runtime
-//! knows (from the registration, or from recovery) which connection that is. Effects are in order: whoever
-//! performs them keeps the order for each receiver, and stores an object before it sends what follows.
+//! Every message names the connection it goes to, so the runtime needs no table of its own to forward it. Effects
+//! are in order: whoever performs them keeps the order for each connection, and stores an object before it sends
+//! what follows.
 
 use std::fmt;
 
-use firesteel_types::{ExecutorId, Host, ProfileId};
+use firesteel_types::{AppId, DriverId, ExecutorId, ExecutorKey, Host, ProfileId, WorkerId};
 use serde::{Deserialize, Serialize};
 
 use super::{
     RecoveryState,
-    event::{Addresses, DriverEnd, ExecutorState, Payload, StoredApp, StoredDriver, WorkerDescription},
-    ids::{AppId, DriverId, Peer, WorkerId},
+    event::{Peer, StoredApp, StoredDriver},
 };
+use crate::deploy::{DriverState, ExecutorState, MasterToWorker, WorkerDescription};
 
 /// One thing to do.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[expect(missing_docs, reason = "the field names say it")]
 pub enum MasterEffect {
     /// Send to a worker.
-    ToWorker { worker: WorkerId, message: WorkerMessage },
+    ToWorker { peer: Peer, message: MasterToWorker },
     /// Send to an application's driver.
-    ToApp { app: AppId, message: AppMessage },
-    /// Answer the peer that asked.
+    ToApp { peer: Peer, message: AppMessage },
+    /// Answer the application or client that asked.
     ToClient { peer: Peer, reply: Reply },
     /// Read everything that is stored and report it as [`Recovered`](super::MasterEvent::Recovered).
     LoadStored,
@@ -35,41 +35,6 @@ pub enum MasterEffect {
     ShutDown,
     /// The event was late, unknown or not allowed, and changed nothing.
     Ignored { reason: IgnoredReason },
-}
-
-/// A message to a worker.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[expect(missing_docs, reason = "the field names say it")]
-pub enum WorkerMessage {
-    /// Start an executor.
-    LaunchExecutor {
-        app: AppId,
-        executor: ExecutorId,
-        profile: ProfileId,
-        cores: u32,
-        memory_mib: u64,
-        resources: Addresses,
-        command: Payload,
-    },
-    /// End an executor.
-    KillExecutor { app: AppId, executor: ExecutorId },
-    /// Start a driver.
-    LaunchDriver {
-        driver: DriverId,
-        cores: u32,
-        memory_mib: u64,
-        resources: Addresses,
-        supervise: bool,
-        command: Payload,
-    },
-    /// End a driver.
-    KillDriver { driver: DriverId },
-    /// An application is over: its files can go.
-    ApplicationFinished { app: AppId },
-    /// Take no more work and leave.
-    DecommissionWorker,
-    /// A new master leads: answer with what runs.
-    MasterChanged,
 }
 
 /// A message to an application's driver.
@@ -105,14 +70,6 @@ pub enum AppMessage {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[expect(missing_docs, reason = "the field names say it")]
 pub enum Reply {
-    /// The worker is registered. `master_address` is the one it used.
-    RegisteredWorker { master_address: String, duplicate: bool },
-    /// The worker is refused.
-    RegisterWorkerFailed { message: String },
-    /// This master does not lead.
-    MasterInStandby,
-    /// The worker was given up: it must register again.
-    ReconnectWorker,
     /// The application is registered.
     RegisteredApplication { app: AppId },
     /// The application is refused.
@@ -121,8 +78,6 @@ pub enum Reply {
     ExecutorsRequested { accepted: bool },
     /// Whether the kill order was taken.
     ExecutorsKilled { accepted: bool },
-    /// The change of an executor's state was heard.
-    ExecutorStateAcknowledged,
     /// The driver waits for a worker, or has one.
     DriverSubmitted { driver: DriverId },
     /// Whether the kill order was taken; false for a driver that is unknown or has ended.
@@ -148,7 +103,7 @@ pub enum DriverStatus {
     /// It runs.
     Running { worker: WorkerId },
     /// It has ended.
-    Ended { end: DriverEnd, worker: Option<WorkerId>, error: Option<String> },
+    Ended { state: DriverState, worker: Option<WorkerId>, error: Option<String> },
     /// Its worker was lost, and it was submitted again under a new id.
     Relaunched { worker: Option<WorkerId>, new_id: DriverId },
 }
@@ -218,22 +173,26 @@ pub enum IgnoredReason {
     WorkerDecommissioned { worker: WorkerId },
     /// The worker has yet to answer the new master, and that answer settles what it runs.
     WorkerOwesState { worker: WorkerId },
+    /// The worker has answered the new master before, or never had another.
+    WorkerNotWaitedFor { worker: WorkerId },
+    /// The worker has another connection by now.
+    OldConnection { worker: WorkerId },
     /// The application never registered, or is over.
     UnknownApp { app: AppId },
     /// The application has acknowledged the new master before, or never had another.
     AppNotWaitedFor { app: AppId },
-    /// The application does not have this executor (any more).
-    UnknownExecutor { app: AppId, executor: ExecutorId },
+    /// The application does not have this executor (any more), or not on the worker that speaks of it.
+    UnknownExecutor { executor: ExecutorKey },
     /// Not the id of an executor.
     NotAnExecutorId { text: String },
     /// An executor runs only after it was launching.
-    NotLaunching { app: AppId, executor: ExecutorId },
+    NotLaunching { executor: ExecutorKey },
     /// The worker cannot hold all that it reports, or reports it twice.
     ImpossibleReport { worker: WorkerId },
     /// The driver is unknown or has ended.
     UnknownDriver { driver: DriverId },
-    /// A driver without a worker cannot end there.
-    DriverNotRunning { driver: DriverId },
+    /// The driver is not on the worker that says it ended.
+    DriverNotThere { driver: DriverId, worker: WorkerId },
     /// A number of executors is below 0.
     NegativeTotal { app: AppId, profile: ProfileId },
     /// Executors cannot have 0 cores.

@@ -1,21 +1,19 @@
 //! What the master hears: from its runtime, from workers, from applications and from clients.
 //!
-//! Messages of peers keep the names of Spark's messages, so that a reader of Spark can search for them. A
-//! message that asks for something carries the [`Peer`] to answer. Nothing here is trusted: ids may be unknown,
-//! numbers too large, reports late.
+//! What workers say comes as it is, in the words of [`crate::deploy`]; the other messages keep the names of Spark's
+//! as well, so that a reader of Spark can search for them. A message that asks for something carries the
+//! [`Peer`] to answer. Nothing here is trusted: ids may be unknown, numbers too large, reports late.
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use firesteel_types::{ExecutorId, ExecutorRequest, Host, ProfileId, ResourceName, Timestamp};
+use firesteel_types::{AppId, DriverId, ExecutorRequest, ProfileId, ResourceName, Timestamp};
 use serde::{Deserialize, Serialize};
 
-use super::ids::{AppId, DriverId, Peer, WorkerId};
+use crate::deploy::{Command, WorkerDescription, WorkerToMaster};
 
-/// Bytes that the master passes on without looking inside, such as the command to start.
-pub type Payload = Arc<[u8]>;
-
-/// Addresses of custom resources by name, each whole.
-pub type Addresses = BTreeMap<ResourceName, Vec<Arc<str>>>;
+/// A connection, numbered by whoever owns the sockets. Never used again for another connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct Peer(pub u64);
 
 /// Something that happened, for [`Master::handle`](super::Master::handle).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -37,32 +35,8 @@ pub enum MasterEvent {
     /// A connection was lost.
     Disconnected { peer: Peer },
 
-    /// A worker wants to take part. `master_address` is how it reached the master.
-    RegisterWorker { peer: Peer, worker: WorkerDescription, master_address: String },
-    /// A worker is alive.
-    Heartbeat { peer: Peer, worker: WorkerId },
-    /// What a worker runs, sent after each registration.
-    WorkerLatestState { worker: WorkerId, executors: Vec<(AppId, ExecutorId)>, drivers: Vec<DriverId> },
-    /// What a worker runs, in answer to [`MasterChanged`](super::WorkerMessage::MasterChanged).
-    WorkerSchedulerState {
-        peer: Peer,
-        worker: WorkerId,
-        executors: Vec<RecoveredExecutor>,
-        drivers: Vec<RecoveredDriver>,
-    },
-    /// An executor changed its state.
-    ExecutorStateChanged {
-        peer: Peer,
-        app: AppId,
-        executor: ExecutorId,
-        state: ExecutorState,
-        message: Option<String>,
-        exit_code: Option<i32>,
-    },
-    /// A driver ended.
-    DriverStateChanged { driver: DriverId, end: DriverEnd, error: Option<String> },
-    /// A worker was told, on its own machine, to leave.
-    WorkerDecommissioning { peer: Peer, worker: WorkerId },
+    /// A worker said something.
+    FromWorker { peer: Peer, message: WorkerToMaster },
 
     /// An application wants executors.
     RegisterApplication { peer: Peer, app: AppDescription },
@@ -89,23 +63,6 @@ pub enum MasterEvent {
     DecommissionWorkersOnHosts { peer: Peer, hosts: Vec<String> },
 }
 
-/// A worker as it describes itself; also what is stored of it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct WorkerDescription {
-    /// Its id.
-    pub id: WorkerId,
-    /// Its host.
-    pub host: Host,
-    /// The port it listens on.
-    pub port: u16,
-    /// Cores it offers.
-    pub cores: u32,
-    /// Memory it offers, in mebibytes.
-    pub memory_mib: u64,
-    /// Custom resources it offers.
-    pub resources: Addresses,
-}
-
 /// What an application asks for when it registers.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AppDescription {
@@ -117,8 +74,10 @@ pub struct AppDescription {
     pub executor: ExecutorRequest,
     /// How many executors of the default profile to start with; none is any number.
     pub executor_limit: Option<u32>,
-    /// What a worker needs to start an executor.
-    pub command: Payload,
+    /// Where its driver listens.
+    pub driver_url: String,
+    /// What to run as an executor, with placeholders.
+    pub command: Arc<Command>,
 }
 
 /// What is stored of an application.
@@ -143,8 +102,8 @@ pub struct DriverDescription {
     pub resources: BTreeMap<ResourceName, u32>,
     /// Whether it is started again when its worker is lost.
     pub supervise: bool,
-    /// What a worker needs to start it.
-    pub command: Payload,
+    /// What to run, with placeholders.
+    pub command: Arc<Command>,
 }
 
 /// What is stored of a driver.
@@ -168,64 +127,4 @@ pub struct ProfileTotal {
     pub executor: Option<ExecutorRequest>,
     /// How many, those that run included. Negative totals are refused.
     pub total: i64,
-}
-
-/// An executor that a worker runs, as it reports it to a new master.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct RecoveredExecutor {
-    /// Its application.
-    pub app: AppId,
-    /// Its id.
-    pub executor: ExecutorId,
-    /// Its profile.
-    pub profile: ProfileId,
-    /// Its cores.
-    pub cores: u32,
-    /// Its memory.
-    pub memory_mib: u64,
-    /// Its addresses.
-    pub resources: Addresses,
-    /// How it does.
-    pub state: ExecutorState,
-}
-
-/// A driver that a worker runs, as it reports it to a new master.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct RecoveredDriver {
-    /// Its id.
-    pub driver: DriverId,
-    /// Its addresses.
-    pub resources: Addresses,
-}
-
-/// The state of an executor as workers report it and drivers hear it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub enum ExecutorState {
-    /// Ordered from the worker.
-    Launching,
-    /// Its process runs.
-    Running,
-    /// Told to drain and leave.
-    Decommissioned,
-    /// Ended on the master's order.
-    Killed,
-    /// Could not be started.
-    Failed,
-    /// Gone with its worker.
-    Lost,
-    /// Its process ended.
-    Exited,
-}
-
-/// How a driver ended on its worker.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub enum DriverEnd {
-    /// With code 0.
-    Finished,
-    /// On order.
-    Killed,
-    /// With another code.
-    Failed,
-    /// It could not be started or its worker was lost.
-    Error,
 }

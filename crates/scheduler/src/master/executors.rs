@@ -3,51 +3,54 @@
 //! Handlers of [`Master`] for what workers report of executors, and the one place where an executor is taken from
 //! its application and its worker at once.
 
-use firesteel_types::{ExecutorId, Timestamp};
+use firesteel_types::{AppId, ExecutorKey, Timestamp, WorkerId};
 
 use super::{
     app_info::AppEnd,
-    effect::{AppMessage, IgnoredReason, MasterEffect, Reply},
-    event::ExecutorState,
-    ids::{AppId, Peer, WorkerId},
-    machine::{Master, Owner, ignored, reply},
-    worker_info::{ExecutorDesc, ExecutorPhase},
+    effect::{AppMessage, IgnoredReason, MasterEffect},
+    event::Peer,
+    machine::{Master, ignored, to_worker},
+    worker_info::ExecutorDesc,
 };
+use crate::deploy::{ExecutorState, ExecutorStateChange, MasterToWorker};
 
 impl Master {
-    #[expect(clippy::too_many_arguments, reason = "the fields of one event")]
     pub(super) fn on_executor_state_changed(
         &mut self,
         now: Timestamp,
         peer: Peer,
-        app: &AppId,
-        executor: ExecutorId,
-        state: ExecutorState,
-        message: Option<String>,
-        exit_code: Option<i32>,
+        worker: &WorkerId,
+        change: ExecutorStateChange,
         out: &mut Vec<MasterEffect>,
     ) {
-        let phase = self.executor(app, executor).map(|(_, desc)| desc.state);
-        match phase {
-            None => self.on_state_of_foreign_executor(peer, app, executor, state, out),
-            Some(phase) if state == ExecutorState::Running && phase != ExecutorPhase::Launching => {
-                out.push(ignored(IgnoredReason::NotLaunching { app: app.clone(), executor }));
+        let ExecutorStateChange { executor, state, message, exit_code } = change;
+        let acknowledgement = MasterToWorker::ExecutorStateAck { executor: executor.clone(), state };
+        // Another worker may have had an executor of this number, ordered by a master before.
+        let known = self.executor(&executor).filter(|(holder, _)| *holder == worker);
+        match known.map(|(_, desc)| desc.state) {
+            None => self.on_state_of_foreign_executor(worker, executor, state, out),
+            Some(before) if state == ExecutorState::Running && before != ExecutorState::Launching => {
+                out.push(ignored(IgnoredReason::NotLaunching { executor }));
             }
             Some(_) => {
-                let update =
-                    AppMessage::ExecutorUpdated { executor, state, message, exit_code, worker_host: None };
-                out.push(MasterEffect::ToApp { app: app.clone(), message: update });
-                self.apply_executor_state(now, app, executor, state, exit_code, out);
+                let update = AppMessage::ExecutorUpdated {
+                    executor: executor.executor,
+                    state,
+                    message,
+                    exit_code,
+                    worker_host: None,
+                };
+                self.tell_app(&executor.app, update, out);
+                self.apply_executor_state(now, &executor, state, exit_code, out);
             }
         }
-        out.push(reply(peer, Reply::ExecutorStateAcknowledged));
+        out.push(to_worker(peer, acknowledgement));
     }
 
     fn apply_executor_state(
         &mut self,
         now: Timestamp,
-        app: &AppId,
-        executor: ExecutorId,
+        executor: &ExecutorKey,
         state: ExecutorState,
         exit_code: Option<i32>,
         out: &mut Vec<MasterEffect>,
@@ -55,14 +58,14 @@ impl Master {
         match state {
             ExecutorState::Launching => (),
             ExecutorState::Running => {
-                self.set_executor_phase(app, executor, ExecutorPhase::Running);
-                self.apps.get_mut(app).expect("its executor was found").failures = 0;
+                self.set_executor_state(executor, ExecutorState::Running);
+                self.apps.get_mut(&executor.app).expect("its executor was found").failures = 0;
             }
             ExecutorState::Decommissioned => {
-                self.set_executor_phase(app, executor, ExecutorPhase::Decommissioned);
+                self.set_executor_state(executor, ExecutorState::Decommissioned);
             }
             ExecutorState::Killed | ExecutorState::Failed | ExecutorState::Lost | ExecutorState::Exited => {
-                self.executor_ended(now, app, executor, exit_code, out);
+                self.executor_ended(now, executor, exit_code, out);
             }
         }
     }
@@ -70,16 +73,16 @@ impl Master {
     fn executor_ended(
         &mut self,
         now: Timestamp,
-        app: &AppId,
-        executor: ExecutorId,
+        executor: &ExecutorKey,
         exit_code: Option<i32>,
         out: &mut Vec<MasterEffect>,
     ) {
-        let (_, desc) = self.take_executor(app, executor).expect("the caller has found it");
-        let expected = exit_code == Some(0) || desc.state == ExecutorPhase::Decommissioned;
+        let (_, desc) = self.take_executor(executor).expect("the caller has found it");
+        let expected = exit_code == Some(0) || desc.state == ExecutorState::Decommissioned;
         if expected {
             return;
         }
+        let app = &executor.app;
         let info = self.apps.get_mut(app).expect("its executor was found");
         info.failures = info.failures.saturating_add(1);
         let too_many = self.config.max_executor_retries.is_some_and(|most| info.failures >= most);
@@ -89,73 +92,67 @@ impl Master {
         }
     }
 
-    /// A report of an executor that its application does not have: late, or from a worker that is leaving.
+    /// An executor was ordered on a connection that broke, and its worker has never heard of it.
+    pub(super) fn executor_never_started(&mut self, executor: &ExecutorKey, out: &mut Vec<MasterEffect>) {
+        self.take_executor(executor).expect("the caller has found it");
+        let update = AppMessage::ExecutorUpdated {
+            executor: executor.executor,
+            state: ExecutorState::Lost,
+            message: Some("the order to start it was lost".to_owned()),
+            exit_code: None,
+            worker_host: None,
+        };
+        self.tell_app(&executor.app, update, out);
+    }
+
+    /// A report of an executor that its application does not have there: late, or from a worker that is leaving.
     fn on_state_of_foreign_executor(
         &mut self,
-        peer: Peer,
-        app: &AppId,
-        executor: ExecutorId,
+        worker: &WorkerId,
+        executor: ExecutorKey,
         state: ExecutorState,
         out: &mut Vec<MasterEffect>,
     ) {
-        let key = (app.clone(), executor);
-        let holder = match self.peers.get(&peer) {
-            Some(Owner::Worker(id)) => {
-                self.workers.get(id).filter(|worker| worker.executors.contains_key(&key))
-            }
-            Some(Owner::App(_)) | None => None,
-        };
-        match (holder.map(|worker| worker.id().clone()), is_finished(state)) {
-            (Some(worker), true) => {
-                self.workers.update(&worker, |worker| worker.remove_executor(app, executor));
-            }
-            (Some(worker), false) => out.push(ignored(IgnoredReason::WorkerDecommissioned { worker })),
-            (None, _) => {
-                out.push(ignored(IgnoredReason::UnknownExecutor { app: app.clone(), executor }));
-            }
+        let is_held = self.workers.get(worker).is_some_and(|info| info.executors.contains_key(&executor));
+        if !is_held {
+            out.push(ignored(IgnoredReason::UnknownExecutor { executor }));
+        } else if state.is_final() {
+            self.workers.update(worker, |worker| worker.remove_executor(&executor));
+        } else {
+            out.push(ignored(IgnoredReason::WorkerDecommissioned { worker: worker.clone() }));
         }
     }
 
     /// Takes an executor from its application and its worker.
-    pub(super) fn take_executor(
-        &mut self,
-        app: &AppId,
-        executor: ExecutorId,
-    ) -> Option<(WorkerId, ExecutorDesc)> {
-        let info = self.apps.get_mut(app)?;
-        let worker = info.executors.get(&executor)?.clone();
-        let desc = self.workers.update(&worker, |worker| worker.remove_executor(app, executor));
+    pub(super) fn take_executor(&mut self, executor: &ExecutorKey) -> Option<(WorkerId, ExecutorDesc)> {
+        let info = self.apps.get_mut(&executor.app)?;
+        let worker = info.executors.get(&executor.executor)?.clone();
+        let desc = self.workers.update(&worker, |worker| worker.remove_executor(executor));
         let desc = desc.expect("applications and workers list the same executors");
-        info.remove_executor(executor, desc.profile, desc.holding.cores);
+        info.remove_executor(executor.executor, desc.profile, desc.grant.cores);
         self.changed = true;
         Some((worker, desc))
     }
 
-    pub(super) fn executor(&self, app: &AppId, executor: ExecutorId) -> Option<(&WorkerId, &ExecutorDesc)> {
-        let worker = self.apps.get(app)?.executors.get(&executor)?;
-        let desc = self.workers.get(worker)?.executors.get(&(app.clone(), executor))?;
+    pub(super) fn executor(&self, executor: &ExecutorKey) -> Option<(&WorkerId, &ExecutorDesc)> {
+        let worker = self.apps.get(&executor.app)?.executors.get(&executor.executor)?;
+        let desc = self.workers.get(worker)?.executors.get(executor)?;
         Some((worker, desc))
     }
 
-    fn set_executor_phase(&mut self, app: &AppId, executor: ExecutorId, phase: ExecutorPhase) {
-        let (worker, _) = self.executor(app, executor).expect("the caller has found it");
+    fn set_executor_state(&mut self, executor: &ExecutorKey, state: ExecutorState) {
+        let (worker, _) = self.executor(executor).expect("the caller has found it");
         let worker = worker.clone();
         self.workers.update(&worker, |worker| {
-            let desc = worker.executors.get_mut(&(app.clone(), executor));
-            desc.expect("the executor was found here").state = phase;
+            worker.executors.get_mut(executor).expect("the executor was found here").state = state;
         });
     }
 
     fn has_running_executor(&self, app: &AppId) -> bool {
         let info = self.apps.get(app).expect("the caller has found it");
-        let phase = |id: &ExecutorId| self.executor(app, *id).map(|(_, desc)| desc.state);
-        info.executors.keys().any(|id| phase(id) == Some(ExecutorPhase::Running))
-    }
-}
-
-pub(super) fn is_finished(state: ExecutorState) -> bool {
-    match state {
-        ExecutorState::Launching | ExecutorState::Running | ExecutorState::Decommissioned => false,
-        ExecutorState::Killed | ExecutorState::Failed | ExecutorState::Lost | ExecutorState::Exited => true,
+        info.executors.keys().any(|executor| {
+            let key = ExecutorKey { app: app.clone(), executor: *executor };
+            self.executor(&key).is_some_and(|(_, desc)| desc.state == ExecutorState::Running)
+        })
     }
 }

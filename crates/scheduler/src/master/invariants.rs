@@ -4,6 +4,8 @@
 
 use std::collections::BTreeSet;
 
+use firesteel_types::ExecutorKey;
+
 use super::{
     driver_info::DriverPlace,
     machine::{Master, Owner, Phase},
@@ -27,11 +29,12 @@ impl Master {
     fn check_executors(&self) {
         for app in self.apps.values() {
             let descs = app.executors.keys().map(|executor| {
-                let (_, desc) = self.executor(app.id(), *executor).expect("the worker lists it too");
+                let key = ExecutorKey { app: app.id().clone(), executor: *executor };
+                let (_, desc) = self.executor(&key).expect("the worker lists it too");
                 desc
             });
             let descs: Vec<_> = descs.collect();
-            let cores: u64 = descs.iter().map(|desc| u64::from(desc.holding.cores)).sum();
+            let cores: u64 = descs.iter().map(|desc| u64::from(desc.grant.cores)).sum();
             assert_eq!(cores, app.cores_granted);
             for (id, profile) in &app.profiles {
                 let count = descs.iter().filter(|desc| desc.profile == *id).count();
@@ -39,7 +42,7 @@ impl Master {
             }
         }
         for worker in self.workers.iter() {
-            for (app, executor) in worker.executors.keys() {
+            for ExecutorKey { app, executor } in worker.executors.keys() {
                 let owner = self.apps.get(app).and_then(|app| app.executors.get(executor));
                 match worker.state {
                     WorkerState::Alive | WorkerState::Unknown => assert_eq!(owner, Some(worker.id())),

@@ -4,7 +4,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use firesteel_types::{Rng, Timestamp};
+use firesteel_types::{AppId, DriverId, Rng, Timestamp, WorkerId};
 use indexmap::IndexMap;
 use rustc_hash::FxBuildHasher;
 use serde::{Deserialize, Serialize};
@@ -15,11 +15,11 @@ use super::{
     dead_workers::DeadWorkers,
     driver_info::{CompletedDriver, DriverInfo},
     effect::{IgnoredReason, MasterEffect, Reply},
-    event::MasterEvent,
-    ids::{AppId, DriverId, Peer, WorkerId},
+    event::{MasterEvent, Peer},
     worker_info::{DeadWorker, WorkerInfo},
     worker_table::WorkerTable,
 };
+use crate::deploy::{MasterToWorker, WorkerToMaster};
 
 /// How far a master is on its way to lead.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -131,25 +131,7 @@ impl Master {
             E::Tick => self.on_tick(now, out),
             E::Disconnected { peer } => self.on_disconnected(now, peer, out),
 
-            E::RegisterWorker { peer, worker, master_address } => {
-                self.on_register_worker(now, peer, worker, master_address, out);
-            }
-            E::Heartbeat { peer, worker } => self.on_heartbeat(now, peer, worker, out),
-            E::WorkerLatestState { worker, executors, drivers } => {
-                self.on_worker_latest_state(worker, executors, drivers, out);
-            }
-            E::WorkerSchedulerState { peer, worker, executors, drivers } => {
-                self.on_worker_scheduler_state(now, peer, worker, executors, drivers, out);
-            }
-            E::ExecutorStateChanged { peer, app, executor, state, message, exit_code } => {
-                self.on_executor_state_changed(now, peer, &app, executor, state, message, exit_code, out);
-            }
-            E::DriverStateChanged { driver, end, error } => {
-                self.on_driver_state_changed(now, driver, end, error, out);
-            }
-            E::WorkerDecommissioning { peer, worker } => {
-                self.on_worker_decommissioning(now, peer, worker, out);
-            }
+            E::FromWorker { peer, message } => self.on_worker_message(now, peer, message, out),
 
             E::RegisterApplication { peer, app } => self.on_register_application(now, peer, app, out),
             E::UnregisterApplication { app } => self.on_unregister_application(now, app, out),
@@ -171,6 +153,31 @@ impl Master {
             E::DecommissionWorkersOnHosts { peer, hosts } => {
                 self.on_decommission_workers_on_hosts(now, peer, &hosts, out);
             }
+        }
+    }
+
+    fn on_worker_message(
+        &mut self,
+        now: Timestamp,
+        peer: Peer,
+        message: WorkerToMaster,
+        out: &mut Vec<MasterEffect>,
+    ) {
+        use WorkerToMaster as W;
+        match message {
+            W::RegisterWorker { worker, contacted } => {
+                self.on_register_worker(now, peer, worker, contacted, out);
+            }
+            W::Heartbeat { worker } => self.on_heartbeat(now, peer, worker, out),
+            W::LatestState(report) => self.on_latest_state(peer, report, out),
+            W::SchedulerState(report) => self.on_scheduler_state(now, peer, report, out),
+            W::ExecutorStateChanged { worker, change } => {
+                self.on_executor_state_changed(now, peer, &worker, change, out);
+            }
+            W::DriverStateChanged { worker, change } => {
+                self.on_driver_state_changed(now, peer, worker, change, out);
+            }
+            W::WorkerDecommissioning { worker } => self.on_worker_decommissioning(now, peer, worker, out),
         }
     }
 
@@ -286,6 +293,10 @@ impl Master {
 
 pub(super) fn reply(peer: Peer, reply: Reply) -> MasterEffect {
     MasterEffect::ToClient { peer, reply }
+}
+
+pub(super) fn to_worker(peer: Peer, message: MasterToWorker) -> MasterEffect {
+    MasterEffect::ToWorker { peer, message }
 }
 
 pub(super) fn ignored(reason: IgnoredReason) -> MasterEffect {

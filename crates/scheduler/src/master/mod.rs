@@ -1,7 +1,7 @@
 //! The standalone master: which worker runs which executor and driver.
 //!
 //! [`Master`] is a pure machine. It takes [`MasterEvent`]s and the time and returns [`MasterEffect`]s: messages to
-//! workers, applications and clients, and objects to store or remove. It opens no socket, reads no clock and
+//! workers (in the words of [`crate::deploy`]), applications and clients, and objects to store or remove. It opens no socket, reads no clock and
 //! writes no file; the runtime around it does, and tells it what came of it.
 //!
 //! ```text
@@ -19,14 +19,15 @@
 //! - A worker or application that comes back on a new connection keeps its entry and moves to that connection.
 //!   An application that registers twice on one connection gets its first id again.
 //! - A worker's report to a new master is checked: what the worker cannot hold, and what belongs to nobody, it is
-//!   told to kill. Until that report is in, its list of live executors kills nothing.
+//!   told to kill. Until that report is in, its list of live executors kills nothing and it gets nothing to do.
+//! - A worker that comes back on a new connection may have missed orders on the old one. What its list lacks
+//!   never started: such executors are lost, such drivers wait again.
 //! - A decommissioned worker gets the resources of its executors back as they end.
 //! - Ids never name two live applications or drivers, even when the number starts again.
 //!
 //! Drivers are placed before executors, as in Spark, so that enough drivers can keep executors from ever running.
 //! Nothing here admits drivers with regard to that.
 
-mod address_pool;
 mod app_info;
 mod apps;
 mod config;
@@ -37,7 +38,6 @@ mod drivers;
 mod effect;
 mod event;
 mod executors;
-mod ids;
 mod invariants;
 mod machine;
 mod place;
@@ -53,14 +53,10 @@ mod tests;
 pub use app_info::{AppEnd, AppInfo, AppState, CompletedApp, ProfileInfo, UNLIMITED};
 pub use config::{MasterConfig, MasterConfigError, Placement, WorkerSelection};
 pub use driver_info::{CompletedDriver, DriverInfo, DriverOutcome, DriverPlace};
-pub use effect::{
-    AppMessage, DriverStatus, IgnoredReason, MasterEffect, ObjectName, Reply, StoredObject, WorkerMessage,
-};
+pub use effect::{AppMessage, DriverStatus, IgnoredReason, MasterEffect, ObjectName, Reply, StoredObject};
 pub use event::{
-    Addresses, AppDescription, DriverDescription, DriverEnd, ExecutorState, MasterEvent, Payload,
-    ProfileTotal, RecoveredDriver, RecoveredExecutor, StoredApp, StoredDriver, WorkerDescription,
+    AppDescription, DriverDescription, MasterEvent, Peer, ProfileTotal, StoredApp, StoredDriver,
 };
-pub use ids::{AppId, DriverId, IdPattern, IdPatternError, Peer, WorkerId};
 pub use machine::{Master, RecoveryState};
 pub use schedule::{Demand, Room, cores_for_workers};
-pub use worker_info::{DeadWorker, ExecutorDesc, ExecutorPhase, Holding, WorkerInfo, WorkerState};
+pub use worker_info::{DeadWorker, ExecutorDesc, WorkerInfo, WorkerState};

@@ -9,18 +9,18 @@ use std::{
     mem,
 };
 
-use firesteel_types::ProfileId;
+use firesteel_types::{AppId, DriverId, ExecutorKey, ProfileId, WorkerId};
 
 use super::{
     app_info::AppState,
     config::Placement,
     driver_info::DriverPlace,
-    effect::{AppMessage, MasterEffect, WorkerMessage},
-    ids::{AppId, DriverId, WorkerId},
-    machine::{Master, Phase},
+    effect::{AppMessage, MasterEffect},
+    machine::{Master, Phase, to_worker},
     schedule::{Demand, Room, cores_for_workers},
-    worker_info::{ExecutorDesc, ExecutorPhase, Need},
+    worker_info::ExecutorDesc,
 };
+use crate::deploy::{DriverLaunch, ExecutorLaunch, ExecutorState, MasterToWorker, Need};
 
 impl Master {
     /// Runs a pass if this master is alive and something has changed since the last one.
@@ -84,22 +84,20 @@ impl Master {
         need: &Need,
         out: &mut Vec<MasterEffect>,
     ) {
-        let holding = self.workers.update(worker, |worker| {
-            let holding = worker.acquire(need);
-            worker.drivers.insert(driver.clone(), holding.clone());
-            holding
+        let (grant, peer) = self.workers.update(worker, |worker| {
+            let grant = worker.acquire(need);
+            worker.drivers.insert(driver.clone(), grant.clone());
+            (grant, worker.peer)
         });
         let info = self.drivers.get_mut(driver).expect("the driver is there");
         info.place = DriverPlace::Running { worker: worker.clone() };
-        let message = WorkerMessage::LaunchDriver {
+        let launch = DriverLaunch {
             driver: driver.clone(),
-            cores: holding.cores,
-            memory_mib: holding.memory_mib,
-            resources: holding.resources,
+            grant,
             supervise: info.description().supervise,
             command: info.description().command.clone(),
         };
-        out.push(MasterEffect::ToWorker { worker: worker.clone(), message });
+        out.push(to_worker(peer, MasterToWorker::LaunchDriver(Box::new(launch))));
     }
 
     /// Applications go in the order they registered, and their profiles by id; each takes all it wants.
@@ -176,26 +174,24 @@ impl Master {
         let executor = info.next_executor();
         info.add_executor(executor, profile, need.cores, worker.clone());
         info.state = AppState::Running;
-        let (holding, host, port) = self.workers.update(worker, |worker| {
-            let holding = worker.acquire(need);
-            let desc = ExecutorDesc { profile, state: ExecutorPhase::Launching, holding: holding.clone() };
-            worker.executors.insert((app.clone(), executor), desc);
-            (holding, worker.host().clone(), worker.description.port)
+        let key = ExecutorKey { app: app.clone(), executor };
+        let (grant, peer, host, port) = self.workers.update(worker, |worker| {
+            let grant = worker.acquire(need);
+            let desc = ExecutorDesc { profile, state: ExecutorState::Launching, grant: grant.clone() };
+            worker.executors.insert(key.clone(), desc);
+            (grant, worker.peer, worker.host().clone(), worker.description.port)
         });
-        let (cores, memory_mib, resources) = (holding.cores, holding.memory_mib, holding.resources);
-        let command = info.description().command.clone();
-        let launch = WorkerMessage::LaunchExecutor {
-            app: app.clone(),
-            executor,
+        let (cores, memory_mib) = (grant.cores, grant.memory_mib);
+        let launch = ExecutorLaunch {
+            executor: key,
             profile,
-            cores,
-            memory_mib,
-            resources,
-            command,
+            grant,
+            driver_url: info.description().driver_url.clone(),
+            command: info.description().command.clone(),
         };
-        out.push(MasterEffect::ToWorker { worker: worker.clone(), message: launch });
+        out.push(to_worker(peer, MasterToWorker::LaunchExecutor(Box::new(launch))));
         let added =
             AppMessage::ExecutorAdded { executor, worker: worker.clone(), host, port, cores, memory_mib };
-        out.push(MasterEffect::ToApp { app: app.clone(), message: added });
+        out.push(MasterEffect::ToApp { peer: info.peer, message: added });
     }
 }

@@ -3,18 +3,18 @@
 //! Handlers of [`Master`]. Only descriptions are stored; where executors and drivers run is known to the workers,
 //! and what they say is checked before it is believed.
 
-use firesteel_types::{ExecutorId, Timestamp};
+use firesteel_types::{AppId, DriverId, ExecutorId, Timestamp, WorkerId};
 
 use super::{
     app_info::{AppInfo, AppState},
     apps::has_cores,
     driver_info::{DriverInfo, DriverPlace},
-    effect::{AppMessage, IgnoredReason, MasterEffect, ObjectName, WorkerMessage},
-    event::{ExecutorState, RecoveredDriver, RecoveredExecutor, StoredApp, StoredDriver, WorkerDescription},
-    ids::{AppId, DriverId, Peer, WorkerId},
-    machine::{Master, Owner, Phase, ignored},
-    worker_info::{ExecutorDesc, ExecutorPhase, Holding, WorkerInfo, WorkerState},
+    effect::{AppMessage, IgnoredReason, MasterEffect, ObjectName},
+    event::{Peer, StoredApp, StoredDriver},
+    machine::{Master, Owner, Phase, ignored, to_worker},
+    worker_info::{ExecutorDesc, WorkerInfo, WorkerState},
 };
+use crate::deploy::{DriverReport, ExecutorReport, MasterToWorker, WorkerDescription, WorkerReport};
 
 impl Master {
     pub(super) fn on_elected(&mut self, out: &mut Vec<MasterEffect>) {
@@ -78,8 +78,8 @@ impl Master {
         }
         self.peers.insert(peer, Owner::App(app.clone()));
         let info = AppInfo::new(stored, peer, self.config.default_cores, AppState::Unknown);
-        self.apps.insert(app.clone(), info);
-        out.push(MasterEffect::ToApp { app, message: AppMessage::MasterChanged });
+        self.apps.insert(app, info);
+        out.push(MasterEffect::ToApp { peer, message: AppMessage::MasterChanged });
     }
 
     fn recover_worker(
@@ -98,7 +98,7 @@ impl Master {
         }
         self.peers.insert(peer, Owner::Worker(id.clone()));
         self.workers.insert(WorkerInfo::new(worker, peer, WorkerState::Unknown, now));
-        out.push(MasterEffect::ToWorker { worker: id, message: WorkerMessage::MasterChanged });
+        out.push(to_worker(peer, MasterToWorker::MasterChanged));
     }
 
     pub(super) fn on_master_change_acknowledged(
@@ -123,21 +123,21 @@ impl Master {
         self.complete_recovery_if_possible(now, out);
     }
 
-    pub(super) fn on_worker_scheduler_state(
+    pub(super) fn on_scheduler_state(
         &mut self,
         now: Timestamp,
         peer: Peer,
-        worker: WorkerId,
-        executors: Vec<RecoveredExecutor>,
-        drivers: Vec<RecoveredDriver>,
+        report: WorkerReport,
         out: &mut Vec<MasterEffect>,
     ) {
-        let Some((state, old)) = self.workers.get(&worker).map(|info| (info.state, info.peer)) else {
+        let WorkerReport { worker, executors, drivers } = report;
+        let Some(info) = self.workers.get(&worker) else {
             out.push(ignored(IgnoredReason::UnknownWorker { worker }));
             return;
         };
-        if state == WorkerState::Decommissioned {
-            out.push(ignored(IgnoredReason::WorkerDecommissioned { worker }));
+        let (state, old) = (info.state, info.peer);
+        if !info.owes_state {
+            out.push(ignored(IgnoredReason::WorkerNotWaitedFor { worker }));
             return;
         }
         if !self.rebind(old, peer) {
@@ -145,9 +145,11 @@ impl Master {
             return;
         }
         self.workers.update(&worker, |info| {
-            info.state = WorkerState::Alive;
             info.owes_state = false;
             info.last_heartbeat = now;
+            if info.state == WorkerState::Unknown {
+                info.state = WorkerState::Alive;
+            }
         });
         self.changed = true;
         for executor in executors {
@@ -156,62 +158,49 @@ impl Master {
         for driver in drivers {
             self.attach_driver(&worker, driver, out);
         }
+        if state == WorkerState::Decommissioned {
+            self.let_executors_leave(&worker, out);
+        }
         self.complete_recovery_if_possible(now, out);
     }
 
-    fn attach_executor(&mut self, worker: &WorkerId, report: RecoveredExecutor, out: &mut Vec<MasterEffect>) {
-        let RecoveredExecutor { app, executor, profile, cores, memory_mib, resources, state } = report;
-        let kill = |out: &mut Vec<MasterEffect>, app: AppId| {
-            let message = WorkerMessage::KillExecutor { app, executor };
-            out.push(MasterEffect::ToWorker { worker: worker.clone(), message });
-        };
-        let Some(info) = self.apps.get_mut(&app) else {
-            kill(out, app);
+    fn attach_executor(&mut self, worker: &WorkerId, report: ExecutorReport, out: &mut Vec<MasterEffect>) {
+        let ExecutorReport { executor, profile, grant, state } = report;
+        if state.is_final() {
+            out.push(ignored(IgnoredReason::UnknownExecutor { executor }));
+            return;
+        }
+        let Some(info) = self.apps.get_mut(&executor.app) else {
+            self.order(worker, MasterToWorker::KillExecutor { executor }, out);
             return;
         };
-        let phase = match state {
-            ExecutorState::Launching => ExecutorPhase::Launching,
-            ExecutorState::Running => ExecutorPhase::Running,
-            ExecutorState::Decommissioned => ExecutorPhase::Decommissioned,
-            ExecutorState::Killed | ExecutorState::Failed | ExecutorState::Lost | ExecutorState::Exited => {
-                out.push(ignored(IgnoredReason::UnknownExecutor { app, executor }));
-                return;
-            }
-        };
-        match info.executors.get(&executor) {
-            Some(holder) if holder == worker => return, // Reported before.
-            Some(_) => {
-                out.push(ignored(IgnoredReason::ImpossibleReport { worker: worker.clone() }));
-                kill(out, app);
-                return;
-            }
-            None => (),
+        let holder = info.executors.get(&executor.executor);
+        if holder == Some(worker) {
+            return; // Reported twice.
         }
-        let holding = Holding { cores, memory_mib, resources };
         // Ids that no master gave out would leave no room for further ones.
-        let is_possible = executor < ExecutorId(i32::MAX as u32)
-            && self.workers.update(worker, |worker| worker.acquire_reported(&holding));
+        let is_possible = holder.is_none()
+            && executor.executor < ExecutorId(i32::MAX as u32)
+            && self.workers.update(worker, |worker| worker.acquire_reported(&grant));
         if is_possible {
-            info.add_executor(executor, profile, cores, worker.clone());
-            let desc = ExecutorDesc { profile, state: phase, holding };
-            self.workers.update(worker, |worker| worker.executors.insert((app, executor), desc));
+            info.add_executor(executor.executor, profile, grant.cores, worker.clone());
+            let desc = ExecutorDesc { profile, state, grant };
+            self.workers.update(worker, |worker| worker.executors.insert(executor, desc));
         } else {
             out.push(ignored(IgnoredReason::ImpossibleReport { worker: worker.clone() }));
-            kill(out, app);
+            self.order(worker, MasterToWorker::KillExecutor { executor }, out);
         }
     }
 
-    fn attach_driver(&mut self, worker: &WorkerId, report: RecoveredDriver, out: &mut Vec<MasterEffect>) {
-        let RecoveredDriver { driver, resources } = report;
+    fn attach_driver(&mut self, worker: &WorkerId, report: DriverReport, out: &mut Vec<MasterEffect>) {
+        let DriverReport { driver, grant } = report;
         let is_ours = match self.drivers.get_mut(&driver) {
-            Some(info) if info.worker() == Some(worker) => return, // Reported before.
+            Some(info) if info.worker() == Some(worker) => return, // Reported twice.
             Some(info) if info.place == DriverPlace::Unclaimed => {
-                let (cores, memory_mib) = (info.description().cores, info.description().memory_mib);
-                let holding = Holding { cores, memory_mib, resources };
                 let is_possible = self.workers.update(worker, |worker| {
-                    let is_possible = worker.acquire_reported(&holding);
+                    let is_possible = worker.acquire_reported(&grant);
                     if is_possible {
-                        worker.drivers.insert(driver.clone(), holding);
+                        worker.drivers.insert(driver.clone(), grant);
                     }
                     is_possible
                 });
@@ -225,8 +214,7 @@ impl Master {
             Some(_) | None => false,
         };
         if !is_ours {
-            let message = WorkerMessage::KillDriver { driver };
-            out.push(MasterEffect::ToWorker { worker: worker.clone(), message });
+            self.order(worker, MasterToWorker::KillDriver { driver }, out);
         }
     }
 
@@ -234,7 +222,7 @@ impl Master {
     pub(super) fn complete_recovery_if_possible(&mut self, now: Timestamp, out: &mut Vec<MasterEffect>) {
         let Phase::Recovering { .. } = self.phase else { return };
         let is_unknown = |app: &AppInfo| app.state == AppState::Unknown;
-        if !self.workers.has_unknown() && !self.apps.values().any(is_unknown) {
+        if !self.workers.has_unheard() && !self.apps.values().any(is_unknown) {
             self.complete_recovery(now, out);
         }
     }
@@ -242,7 +230,7 @@ impl Master {
     /// Gives up on those that did not answer, and lets the others go on.
     pub(super) fn complete_recovery(&mut self, now: Timestamp, out: &mut Vec<MasterEffect>) {
         self.phase = Phase::CompletingRecovery;
-        let silent = self.workers.iter().filter(|worker| worker.state == WorkerState::Unknown);
+        let silent = self.workers.iter().filter(|worker| worker.owes_state);
         for worker in silent.map(|worker| worker.id().clone()).collect::<Vec<_>>() {
             self.remove_worker(now, &worker, "not responding for recovery", out);
         }

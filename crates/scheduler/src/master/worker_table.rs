@@ -5,13 +5,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use firesteel_types::Host;
+use firesteel_types::{Host, WorkerId};
 
-use super::{
-    config::WorkerSelection,
-    ids::WorkerId,
-    worker_info::{Need, WorkerInfo, WorkerState},
-};
+use super::{config::WorkerSelection, worker_info::WorkerInfo};
+use crate::deploy::Need;
 
 /// The workers of the master.
 #[derive(Clone, Debug)]
@@ -21,8 +18,8 @@ pub(super) struct WorkerTable {
     by_address: BTreeMap<(Host, u16), WorkerId>,
     /// Alive workers with a free core, by what the selection looks at.
     ready: BTreeSet<(u64, WorkerId)>,
-    /// How many workers have not answered a new master.
-    unknown: usize,
+    /// How many workers have not told a new master what they run.
+    unheard: usize,
 }
 
 impl WorkerTable {
@@ -32,7 +29,7 @@ impl WorkerTable {
             by_id: BTreeMap::new(),
             by_address: BTreeMap::new(),
             ready: BTreeSet::new(),
-            unknown: 0,
+            unheard: 0,
         }
     }
 
@@ -52,12 +49,13 @@ impl WorkerTable {
 
     /// Ids of the workers that may be given work, in order.
     pub(super) fn alive(&self) -> Vec<WorkerId> {
-        let alive = self.iter().filter(|worker| worker.state == WorkerState::Alive);
+        let alive = self.iter().filter(|worker| worker.takes_work());
         alive.map(|worker| worker.id().clone()).collect()
     }
 
-    pub(super) fn has_unknown(&self) -> bool {
-        self.unknown > 0
+    /// Whether a worker has yet to tell a new master what it runs.
+    pub(super) fn has_unheard(&self) -> bool {
+        self.unheard > 0
     }
 
     pub(super) fn insert(&mut self, worker: WorkerInfo) {
@@ -118,18 +116,18 @@ impl WorkerTable {
             WorkerSelection::LeastMemoryFree | WorkerSelection::MostMemoryFree => worker.memory_free_mib(),
             WorkerSelection::WorkerId => 0,
         };
-        (worker.state == WorkerState::Alive && worker.cores_free() > 0).then(|| (key, worker.id().clone()))
+        (worker.takes_work() && worker.cores_free() > 0).then(|| (key, worker.id().clone()))
     }
 
     fn list(&mut self, worker: &WorkerInfo) {
-        self.unknown += usize::from(worker.state == WorkerState::Unknown);
+        self.unheard += usize::from(worker.owes_state);
         if let Some(rank) = self.rank(worker) {
             self.ready.insert(rank);
         }
     }
 
     fn unlist(&mut self, worker: &WorkerInfo) {
-        self.unknown -= usize::from(worker.state == WorkerState::Unknown);
+        self.unheard -= usize::from(worker.owes_state);
         if let Some(rank) = self.rank(worker) {
             self.ready.remove(&rank);
         }
@@ -139,8 +137,7 @@ impl WorkerTable {
     pub(super) fn check_invariants(&self) {
         let ready: BTreeSet<_> = self.iter().filter_map(|worker| self.rank(worker)).collect();
         assert_eq!(ready, self.ready);
-        let unknown = self.iter().filter(|worker| worker.state == WorkerState::Unknown).count();
-        assert_eq!(unknown, self.unknown);
+        assert_eq!(self.iter().filter(|worker| worker.owes_state).count(), self.unheard);
         let address =
             |worker: &WorkerInfo| ((worker.host().clone(), worker.description.port), worker.id().clone());
         assert_eq!(self.iter().map(address).collect::<BTreeMap<_, _>>(), self.by_address);

@@ -2,15 +2,19 @@
 //!
 //! Handlers of [`Master`] for registration, heartbeats, the list of what a worker runs, silence and loss.
 
-use firesteel_types::{ExecutorId, Timestamp};
+use std::collections::BTreeSet;
+
+use firesteel_types::{DriverId, ExecutorKey, Timestamp, WorkerId};
 
 use super::{
     driver_info::DriverOutcome,
-    effect::{AppMessage, IgnoredReason, MasterEffect, ObjectName, Reply, StoredObject, WorkerMessage},
-    event::{DriverEnd, ExecutorState, WorkerDescription},
-    ids::{AppId, DriverId, Peer, WorkerId},
-    machine::{Master, Owner, ignored, reply},
-    worker_info::{DeadWorker, WorkerInfo, WorkerState},
+    effect::{AppMessage, IgnoredReason, MasterEffect, ObjectName, StoredObject},
+    event::Peer,
+    machine::{Master, Owner, ignored, to_worker},
+    worker_info::{DeadWorker, InDoubt, WorkerInfo, WorkerState},
+};
+use crate::deploy::{
+    DriverState, ExecutorState, MasterAddress, MasterToWorker, WorkerDescription, WorkerReport,
 };
 
 impl Master {
@@ -19,23 +23,28 @@ impl Master {
         now: Timestamp,
         peer: Peer,
         worker: WorkerDescription,
-        master_address: String,
+        contacted: MasterAddress,
         out: &mut Vec<MasterEffect>,
     ) {
         if self.is_standby() {
-            out.push(reply(peer, Reply::MasterInStandby));
+            out.push(to_worker(peer, MasterToWorker::MasterInStandby));
             return;
         }
+        let id = worker.id.clone();
         let registered = if self.workers.get(&worker.id).is_some() {
             self.register_known_worker(now, peer, &worker.id).map(|()| true)
         } else {
             self.register_new_worker(now, peer, worker, out).map(|()| false)
         };
         let answer = match registered {
-            Ok(duplicate) => Reply::RegisteredWorker { master_address, duplicate },
-            Err(message) => Reply::RegisterWorkerFailed { message },
+            Ok(duplicate) => MasterToWorker::RegisteredWorker { contacted, duplicate },
+            Err(message) => MasterToWorker::RegisterWorkerFailed { message },
         };
-        out.push(reply(peer, answer));
+        out.push(to_worker(peer, answer));
+        if self.workers.get(&id).is_some_and(|worker| worker.owes_state && worker.peer == peer) {
+            // It came by itself, so the question what it runs may have gone to a connection it does not have.
+            out.push(to_worker(peer, MasterToWorker::MasterChanged));
+        }
     }
 
     /// The worker lost its connection before the master noticed, or answers after a recovery.
@@ -44,11 +53,15 @@ impl Master {
         if !self.rebind(old, peer) {
             return Err("the connection belongs to another worker or application".to_owned());
         }
-        self.workers.update(id, |worker| worker.last_heartbeat = now);
-        if self.workers.get(id).is_some_and(|worker| worker.state == WorkerState::Unknown) {
-            self.workers.update(id, |worker| worker.state = WorkerState::Alive);
-            self.changed = true;
-        }
+        self.workers.update(id, |worker| {
+            worker.last_heartbeat = now;
+            if worker.state == WorkerState::Unknown {
+                worker.state = WorkerState::Alive;
+            }
+            if old != peer {
+                worker.doubt_all();
+            }
+        });
         Ok(())
     }
 
@@ -88,39 +101,69 @@ impl Master {
         if self.workers.get(&worker).is_some() {
             self.workers.update(&worker, |worker| worker.last_heartbeat = now);
         } else if self.dead_workers.contains(&worker) {
-            out.push(reply(peer, Reply::ReconnectWorker));
+            out.push(to_worker(peer, MasterToWorker::ReconnectWorker));
         } else {
             out.push(ignored(IgnoredReason::UnknownWorker { worker }));
         }
     }
 
-    /// Orders the worker to kill what the master does not know.
-    pub(super) fn on_worker_latest_state(
-        &mut self,
-        worker: WorkerId,
-        executors: Vec<(AppId, ExecutorId)>,
-        drivers: Vec<DriverId>,
-        out: &mut Vec<MasterEffect>,
-    ) {
+    /// Orders the worker to kill what the master does not know, and gives up what the worker never heard of.
+    pub(super) fn on_latest_state(&mut self, peer: Peer, report: WorkerReport, out: &mut Vec<MasterEffect>) {
+        let WorkerReport { worker, executors, drivers } = report;
         let Some(info) = self.workers.get(&worker) else {
             out.push(ignored(IgnoredReason::UnknownWorker { worker }));
             return;
         };
+        if info.peer != peer {
+            out.push(ignored(IgnoredReason::OldConnection { worker }));
+            return;
+        }
         if info.owes_state {
             out.push(ignored(IgnoredReason::WorkerOwesState { worker }));
             return;
         }
-        let mut order = |message| out.push(MasterEffect::ToWorker { worker: worker.clone(), message });
-        for known in executors {
-            if !info.executors.contains_key(&known) {
-                let (app, executor) = known;
-                order(WorkerMessage::KillExecutor { app, executor });
+        let InDoubt { executors: mut lost, drivers: mut lost_drivers } =
+            self.workers.update(&worker, |worker| std::mem::take(&mut worker.in_doubt));
+        let info = self.workers.get(&worker).expect("found above");
+        for report in executors {
+            lost.remove(&report.executor);
+            if !info.executors.contains_key(&report.executor) {
+                let executor = report.executor;
+                out.push(to_worker(peer, MasterToWorker::KillExecutor { executor }));
+            }
+        }
+        for report in drivers {
+            lost_drivers.remove(&report.driver);
+            if !info.drivers.contains_key(&report.driver) {
+                let driver = report.driver;
+                out.push(to_worker(peer, MasterToWorker::KillDriver { driver }));
+            }
+        }
+        lost.retain(|executor| info.executors.contains_key(executor));
+        lost_drivers.retain(|driver| info.drivers.contains_key(driver));
+        self.give_up_unheard(&worker, lost, lost_drivers, out);
+    }
+
+    /// What a worker was ordered and has never heard of.
+    fn give_up_unheard(
+        &mut self,
+        worker: &WorkerId,
+        executors: BTreeSet<ExecutorKey>,
+        drivers: BTreeSet<DriverId>,
+        out: &mut Vec<MasterEffect>,
+    ) {
+        let is_leaving =
+            self.workers.get(worker).is_some_and(|info| info.state == WorkerState::Decommissioned);
+        for executor in executors {
+            if is_leaving {
+                // Its application was told when the leaving began.
+                self.workers.update(worker, |worker| worker.remove_executor(&executor));
+            } else {
+                self.executor_never_started(&executor, out);
             }
         }
         for driver in drivers {
-            if !info.drivers.contains_key(&driver) {
-                order(WorkerMessage::KillDriver { driver });
-            }
+            self.driver_never_started(&driver);
         }
     }
 
@@ -151,13 +194,13 @@ impl Master {
         for driver in worker.drivers.keys() {
             self.driver_lost_its_worker(now, driver, out);
         }
-        for app in self.apps.keys() {
+        for app in self.apps.values() {
             let message = AppMessage::WorkerRemoved {
                 worker: id.clone(),
                 host: worker.host().clone(),
                 message: message.to_owned(),
             };
-            out.push(MasterEffect::ToApp { app: app.clone(), message });
+            out.push(MasterEffect::ToApp { peer: app.peer, message });
         }
         // A decommissioned worker was forgotten when its leaving began.
         if worker.state != WorkerState::Decommissioned {
@@ -170,10 +213,10 @@ impl Master {
 
     fn tell_of_lost_executors(&mut self, worker: &WorkerInfo, message: &str, out: &mut Vec<MasterEffect>) {
         let message = format!("worker lost: {message}");
-        for ((app, executor), desc) in &worker.executors {
+        for (ExecutorKey { app, executor }, desc) in &worker.executors {
             // The executors of a decommissioned worker may outlive their application.
             let Some(info) = self.apps.get_mut(app) else { continue };
-            info.remove_executor(*executor, desc.profile, desc.holding.cores);
+            info.remove_executor(*executor, desc.profile, desc.grant.cores);
             let message = AppMessage::ExecutorUpdated {
                 executor: *executor,
                 state: ExecutorState::Lost,
@@ -181,7 +224,7 @@ impl Master {
                 exit_code: None,
                 worker_host: Some(worker.host().clone()),
             };
-            out.push(MasterEffect::ToApp { app: app.clone(), message });
+            out.push(MasterEffect::ToApp { peer: info.peer, message });
         }
     }
 
@@ -196,7 +239,7 @@ impl Master {
         if info.description().supervise {
             self.relaunch_driver(now, driver, out);
         } else {
-            let outcome = DriverOutcome::Ended { end: DriverEnd::Error, error: None };
+            let outcome = DriverOutcome::Ended { state: DriverState::Error, error: None };
             self.end_driver(now, driver, outcome, out);
         }
     }

@@ -5,12 +5,11 @@
 
 use std::collections::BTreeSet;
 
-use firesteel_types::Timestamp;
+use firesteel_types::{AppId, DriverId, Timestamp};
 
 use super::{
     effect::{WorkerEffect, WorkerIgnored},
     event::DirListing,
-    ids::{AppId, DriverId},
     machine::{Worker, ignore},
     timers::Timer,
 };

@@ -4,10 +4,7 @@ use std::{collections::BTreeMap, time::Duration};
 
 use firesteel_types::{Host, ResourceName};
 
-use super::{
-    ids::MasterAddress,
-    worker_id::{WorkerIdPattern, WorkerIdPatternError},
-};
+use crate::deploy::{IdPattern, IdPatternError, MasterAddress};
 
 /// What a worker must know before it starts. [`WorkerConfig::new`] fills in Spark's defaults.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -96,7 +93,7 @@ pub enum WorkerConfigError {
     ZeroTime { setting: &'static str },
     /// Its id could not be made.
     #[error(transparent)]
-    IdPattern(#[from] WorkerIdPatternError),
+    IdPattern(#[from] IdPatternError),
 }
 
 impl WorkerConfig {
@@ -120,7 +117,7 @@ impl WorkerConfig {
             memory_mib,
             resources: BTreeMap::new(),
             resource_file: None,
-            id_pattern: WorkerIdPattern::DEFAULT.to_owned(),
+            id_pattern: IdPattern::DEFAULT_WORKER.to_owned(),
             work_dir: "work".to_owned(),
             local_roots: vec!["local".to_owned()],
             initial_registration_tries: 6,
@@ -158,7 +155,7 @@ impl WorkerConfig {
     }
 
     /// Checks what the machine relies on, and gives the pattern of the worker's id.
-    pub(super) fn check(&self) -> Result<WorkerIdPattern, WorkerConfigError> {
+    pub(super) fn check(&self) -> Result<IdPattern, WorkerConfigError> {
         if self.memory_mib == 0 {
             return Err(WorkerConfigError::NoMemory);
         }
@@ -179,7 +176,7 @@ impl WorkerConfig {
         let too_short = |time: Duration| time < Duration::from_micros(2);
         match times.into_iter().find(|&(_, time)| too_short(time)) {
             Some((setting, _)) => Err(WorkerConfigError::ZeroTime { setting }),
-            None => Ok(WorkerIdPattern::new(&self.id_pattern)?),
+            None => Ok(IdPattern::worker(&self.id_pattern)?),
         }
     }
 }
@@ -217,11 +214,11 @@ mod tests {
         let no_interval = WorkerConfig { heartbeat_interval: Duration::ZERO, ..config() };
         let bad_pattern = WorkerConfig { id_pattern: String::new(), ..config() };
 
-        assert_eq!(config().check(), Ok(WorkerIdPattern::default()));
+        assert_eq!(config().check(), Ok(IdPattern::worker(IdPattern::DEFAULT_WORKER).unwrap()));
         assert_eq!(no_cores.check(), Err(WorkerConfigError::NoCores));
         assert_eq!(no_masters.check(), Err(WorkerConfigError::NoMasters));
         let setting = "the heartbeat interval";
         assert_eq!(no_interval.check(), Err(WorkerConfigError::ZeroTime { setting }));
-        assert_eq!(bad_pattern.check(), Err(WorkerConfigError::IdPattern(WorkerIdPatternError::Empty)));
+        assert_eq!(bad_pattern.check(), Err(WorkerConfigError::IdPattern(IdPatternError::Empty)));
     }
 }

@@ -2,19 +2,17 @@
 
 use std::time::Duration;
 
-use firesteel_types::Timestamp;
+use firesteel_types::{DriverId, Timestamp};
 
 use super::{
-    command::Placeholders,
     effect::{ProcessStart, WorkerEffect, WorkerIgnored},
     finished::FinishedDriver,
-    holdings::{LaunchError, check_fits},
-    ids::{DriverId, ProcessOwner},
-    machine::{Worker, ignore},
-    message::{DriverLaunch, DriverState, WorkerToMaster},
+    ids::ProcessOwner,
+    machine::{LaunchError, Worker, ignore},
     process::{KillStep, Process, ProcessPhase},
     timers::Timer,
 };
+use crate::deploy::{DriverLaunch, DriverState, DriverStateChange, Placeholders, WorkerToMaster};
 
 /// A driver that has not ended.
 #[derive(Clone, Debug)]
@@ -59,9 +57,10 @@ impl Worker {
             return ignore(WorkerIgnored::DriverExists { driver: id }, out);
         }
         if let Err(error) = self.check_driver(&launch) {
-            return self.report_driver_end(id, DriverState::Error, Some(error.to_string()), out);
+            let (state, error) = (DriverState::Error, Some(error.to_string()));
+            return self.report_driver_end(DriverStateChange { driver: id, state, error }, out);
         }
-        self.held.take(&launch.grant);
+        self.resources.take(&launch.grant);
         let process = self.new_process(ProcessOwner::Driver(id.clone()));
         out.push(WorkerEffect::CreateDirs {
             process: process.id,
@@ -75,7 +74,7 @@ impl Worker {
         if !launch.driver.is_plain_name() {
             return Err(LaunchError::BadName { name: launch.driver.to_string() });
         }
-        check_fits(&launch.grant, &self.total)
+        Ok(self.resources.check_ever_fits(&launch.grant)?)
     }
 
     fn driver_dir(&self, id: &DriverId) -> String {
@@ -185,27 +184,39 @@ impl Worker {
             DriverRun::Waiting => self.timers.cancel(&Timer::Restart(id.clone())),
         }
         let grant = driver.launch.grant;
-        self.held.give_back(&grant);
-        self.finished_drivers.push(FinishedDriver { driver: id.clone(), state, error: error.clone(), grant });
-        self.report_driver_end(id, state, error, out);
+        self.resources.give_back(&grant);
+        let change = DriverStateChange { driver: id, state, error };
+        self.finished_drivers.push(FinishedDriver { change: change.clone(), grant });
+        self.report_driver_end(change, out);
     }
 
-    /// Tells the master, or keeps the news until there is one. Spark drops it then; the master would take a
-    /// driver that has finished for a lost one and start it once more.
-    fn report_driver_end(
-        &mut self,
-        driver: DriverId,
-        state: DriverState,
-        error: Option<String>,
-        out: &mut Vec<WorkerEffect>,
-    ) {
-        let worker = self.known_id();
-        let end = WorkerToMaster::DriverStateChanged { worker, driver, state, error };
-        if let Some(unsent) = self.tell(end, out) {
-            self.unsent_driver_ends.push_back(unsent);
-            if self.unsent_driver_ends.len() > self.config.retained_drivers {
-                self.unsent_driver_ends.pop_front();
-            }
+    /// Tells the master, and keeps the news until it is acknowledged. Spark drops it when there is no master; a
+    /// master that missed it would take a driver that has finished for a lost one and start it once more.
+    fn report_driver_end(&mut self, change: DriverStateChange, out: &mut Vec<WorkerEffect>) {
+        self.unacknowledged_driver_ends.push_back(change.clone());
+        if self.unacknowledged_driver_ends.len() > self.config.retained_drivers {
+            self.unacknowledged_driver_ends.pop_front();
+        }
+        let _sent_on_connection = self.tell(self.driver_state_changed(change), out);
+    }
+
+    /// A new connection gets every end that is not acknowledged. On one connection nothing is lost.
+    pub(super) fn resend_driver_ends(&self, out: &mut Vec<WorkerEffect>) {
+        for change in &self.unacknowledged_driver_ends {
+            let unsent = self.tell(self.driver_state_changed(change.clone()), out);
+            assert!(unsent.is_none(), "ends are sent again only while connected");
+        }
+    }
+
+    fn driver_state_changed(&self, change: DriverStateChange) -> WorkerToMaster {
+        WorkerToMaster::DriverStateChanged { worker: self.known_id(), change }
+    }
+
+    pub(super) fn on_driver_state_ack(&mut self, driver: DriverId, out: &mut Vec<WorkerEffect>) {
+        let before = self.unacknowledged_driver_ends.len();
+        self.unacknowledged_driver_ends.retain(|change| change.driver != driver);
+        if self.unacknowledged_driver_ends.len() == before {
+            ignore(WorkerIgnored::NoDriverEndToAcknowledge { driver }, out);
         }
     }
 }

@@ -2,14 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use firesteel_types::ResourceName;
+use firesteel_types::{AppId, DriverId, ExecutorKey, ResourceName};
 use serde::{Deserialize, Serialize};
 
-use super::{
-    command::Command,
-    ids::{AppId, DriverId, ExecutorKey, MasterAddress, ProcessId, ProcessOwner},
-    message::{Grant, WorkerToMaster},
-};
+use super::ids::{ProcessId, ProcessOwner};
+use crate::deploy::{Command, Grant, MasterAddress, WorkerToMaster};
 
 /// An order to whoever drives the worker. They are carried out in the order given.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -85,8 +82,6 @@ pub enum WorkerIgnored {
     RegistrationRefused { master: MasterAddress, message: String },
     /// Tries to register are under way.
     AlreadyRegistering,
-    /// A draining worker starts nothing.
-    Decommissioned,
     /// Draining is not enabled.
     DecommissionDisabled,
     /// The worker drains already.
@@ -107,6 +102,8 @@ pub enum WorkerIgnored {
     UnexpectedNews { process: ProcessId },
     /// No such state change waits for its acknowledgement.
     NothingToAcknowledge { executor: ExecutorKey },
+    /// No such end of a driver waits for its acknowledgement.
+    NoDriverEndToAcknowledge { driver: DriverId },
     /// The application has nothing here to clean up.
     NothingToClean { app: AppId },
 }

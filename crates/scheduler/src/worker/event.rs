@@ -3,10 +3,8 @@
 use firesteel_types::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::{
-    ids::{MasterAddress, ProcessId},
-    message::{Addresses, MasterToWorker},
-};
+use super::ids::ProcessId;
+use crate::deploy::{Addresses, MasterAddress, MasterToWorker};
 
 /// Something that happened.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

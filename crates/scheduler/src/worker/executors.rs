@@ -1,17 +1,15 @@
 //! The executors on this worker, from the order to launch to the finished list.
 
-use firesteel_types::Timestamp;
+use firesteel_types::{AppId, ExecutorKey, Timestamp};
 
 use super::{
-    command::Placeholders,
     effect::{ProcessStart, WorkerEffect, WorkerIgnored},
     finished::FinishedExecutor,
-    holdings::{LaunchError, check_fits},
-    ids::{AppId, ExecutorKey, ProcessOwner},
-    machine::{Worker, ignore},
-    message::{ExecutorLaunch, ExecutorState, ExecutorStateChange},
+    ids::ProcessOwner,
+    machine::{LaunchError, Worker, ignore},
     process::{KillStep, Process, ProcessPhase},
 };
+use crate::deploy::{ExecutorLaunch, ExecutorState, ExecutorStateChange, Placeholders};
 
 /// An executor that has not ended.
 #[derive(Clone, Debug)]
@@ -56,7 +54,7 @@ impl Worker {
             let change = ExecutorStateChange { executor: key, state, message, exit_code: None };
             return self.report_state(now, change, out);
         }
-        self.held.take(&launch.grant);
+        self.resources.take(&launch.grant);
         let process = self.new_process(ProcessOwner::Executor(key.clone()));
         let process_id = process.id;
         let local_dirs = self.local_dirs_of(&key.app);
@@ -73,7 +71,10 @@ impl Worker {
         if !app.is_plain_name() {
             return Err(LaunchError::BadName { name: app.to_string() });
         }
-        check_fits(&launch.grant, &self.total)
+        if self.decommissioned {
+            return Err(LaunchError::Decommissioned);
+        }
+        Ok(self.resources.check_ever_fits(&launch.grant)?)
     }
 
     fn executor_dir(&self, key: &ExecutorKey) -> String {
@@ -197,7 +198,7 @@ impl Worker {
     fn end_executor(&mut self, now: Timestamp, key: &ExecutorKey, end: End, out: &mut Vec<WorkerEffect>) {
         let executor = self.executors.remove(key).expect("an executor ends once");
         self.forget_process(executor.process.id);
-        self.held.give_back(&executor.launch.grant);
+        self.resources.give_back(&executor.launch.grant);
         let End { state, message, exit_code } = end;
         let change = ExecutorStateChange { executor: key.clone(), state, message: Some(message), exit_code };
         assert!(state.is_final(), "an executor ends in a final state");

@@ -6,10 +6,7 @@ use std::collections::VecDeque;
 
 use serde::{Deserialize, Serialize};
 
-use super::{
-    ids::DriverId,
-    message::{DriverState, ExecutorStateChange, Grant},
-};
+use crate::deploy::{DriverStateChange, ExecutorStateChange, Grant};
 
 /// An executor that has ended.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -23,12 +20,8 @@ pub struct FinishedExecutor {
 /// A driver that has ended.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FinishedDriver {
-    /// Which.
-    pub driver: DriverId,
     /// How it ended.
-    pub state: DriverState,
-    /// The cause, when it could not be started.
-    pub error: Option<String>,
+    pub change: DriverStateChange,
     /// What it held.
     pub grant: Grant,
 }

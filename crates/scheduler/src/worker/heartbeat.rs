@@ -5,7 +5,8 @@
 
 use firesteel_types::Timestamp;
 
-use super::{effect::WorkerEffect, machine::Worker, message::WorkerToMaster, timers::Timer};
+use super::{effect::WorkerEffect, machine::Worker, timers::Timer};
+use crate::deploy::WorkerToMaster;
 
 impl Worker {
     /// The first one goes out at once.

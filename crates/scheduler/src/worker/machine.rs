@@ -4,7 +4,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use firesteel_types::{Rng, Timestamp};
+use firesteel_types::{AppId, DriverId, ExecutorKey, Rng, Timestamp, WorkerId};
 
 use super::{
     config::{WorkerConfig, WorkerConfigError},
@@ -13,13 +13,13 @@ use super::{
     event::WorkerEvent,
     executors::Executor,
     finished::{FinishedDriver, FinishedExecutor, FinishedList},
-    holdings::Holdings,
-    ids::{AppId, DriverId, ExecutorKey, ProcessId, ProcessOwner, WorkerId},
-    message::{DriverReport, ExecutorReport, Grant, WorkerState, WorkerToMaster},
+    ids::{ProcessId, ProcessOwner},
     registration::{Link, RetryIntervals},
     state_sync::Unacknowledged,
     timers::{Timer, Timers},
-    worker_id::WorkerIdPattern,
+};
+use crate::deploy::{
+    DriverReport, DriverStateChange, ExecutorReport, Grant, GrantError, IdPattern, ResourceBook, WorkerReport,
 };
 
 /// A worker of the standalone cluster.
@@ -29,7 +29,7 @@ use super::{
 #[derive(Clone, Debug)]
 pub struct Worker {
     pub(super) config: WorkerConfig,
-    pub(super) id_pattern: WorkerIdPattern,
+    pub(super) id_pattern: IdPattern,
     pub(super) retry_intervals: RetryIntervals,
     /// Made when the worker starts.
     pub(super) id: Option<WorkerId>,
@@ -37,10 +37,8 @@ pub struct Worker {
     /// Whether a master ever took this worker in.
     pub(super) was_registered: bool,
     pub(super) decommissioned: bool,
-    /// What the worker offers.
-    pub(super) total: Grant,
-    /// What its executors and drivers hold of it.
-    pub(super) held: Holdings,
+    /// What the worker offers, and what its executors and drivers hold of it.
+    pub(super) resources: ResourceBook,
     pub(super) executors: BTreeMap<ExecutorKey, Executor>,
     pub(super) drivers: BTreeMap<DriverId, Driver>,
     /// The live processes and those about to start.
@@ -53,8 +51,8 @@ pub struct Worker {
     /// Applications that are over but still have an executor here.
     pub(super) finished_apps: BTreeSet<AppId>,
     pub(super) unacknowledged: BTreeMap<ExecutorKey, Unacknowledged>,
-    /// Ends of drivers that no master could be told yet.
-    pub(super) unsent_driver_ends: VecDeque<WorkerToMaster>,
+    /// Ends of drivers that no master has acknowledged, oldest first.
+    pub(super) unacknowledged_driver_ends: VecDeque<DriverStateChange>,
     pub(super) timers: Timers,
 }
 
@@ -71,8 +69,7 @@ impl Worker {
             link: Link::Idle,
             was_registered: false,
             decommissioned: false,
-            total,
-            held: Holdings::default(),
+            resources: ResourceBook::new(total),
             executors: BTreeMap::new(),
             drivers: BTreeMap::new(),
             processes: BTreeMap::new(),
@@ -82,7 +79,7 @@ impl Worker {
             app_dirs: BTreeMap::new(),
             finished_apps: BTreeSet::new(),
             unacknowledged: BTreeMap::new(),
-            unsent_driver_ends: VecDeque::new(),
+            unacknowledged_driver_ends: VecDeque::new(),
             timers: Timers::default(),
             config,
         })
@@ -150,7 +147,7 @@ impl Worker {
         self.executors.is_empty()
             && self.drivers.is_empty()
             && self.unacknowledged.is_empty()
-            && self.unsent_driver_ends.is_empty()
+            && self.unacknowledged_driver_ends.is_empty()
             && self.finished_apps.is_empty()
     }
 
@@ -161,14 +158,14 @@ impl Worker {
 
     /// What it offers.
     pub fn resources(&self) -> &Grant {
-        &self.total
+        self.resources.total()
     }
 
     /// Cores and mebibytes held by its executors and drivers.
     ///
     /// May be more than there are while a killed process still ends.
     pub fn held(&self) -> (u64, u64) {
-        (self.held.cores, self.held.memory_mib)
+        self.resources.held()
     }
 
     /// Executors that have ended, oldest first.
@@ -182,7 +179,7 @@ impl Worker {
     }
 
     /// The executors and drivers that have not ended. Empty before the worker has started.
-    pub fn live(&self) -> Option<WorkerState> {
+    pub fn live(&self) -> Option<WorkerReport> {
         let executors = self.executors.iter().map(|(key, executor)| ExecutorReport {
             executor: key.clone(),
             profile: executor.launch.profile,
@@ -193,7 +190,7 @@ impl Worker {
             .drivers
             .iter()
             .map(|(id, driver)| DriverReport { driver: id.clone(), grant: driver.launch.grant.clone() });
-        Some(WorkerState {
+        Some(WorkerReport {
             worker: self.id.clone()?,
             executors: executors.collect(),
             drivers: drivers.collect(),
@@ -202,10 +199,10 @@ impl Worker {
 
     /// Panics when the tables contradict each other.
     pub fn check_invariants(&self) {
-        let mut held = Holdings::default();
-        self.executors.values().for_each(|executor| held.take(&executor.launch.grant));
-        self.drivers.values().for_each(|driver| held.take(&driver.launch.grant));
-        assert_eq!(self.held, held, "what is held is the sum of all grants in force");
+        let mut resources = ResourceBook::new(self.resources.total().clone());
+        self.executors.values().for_each(|executor| resources.take(&executor.launch.grant));
+        self.drivers.values().for_each(|driver| resources.take(&driver.launch.grant));
+        assert_eq!(self.resources, resources, "what is held is the sum of all grants in force");
 
         let mut processes = BTreeMap::new();
         for (key, executor) in &self.executors {
@@ -265,6 +262,17 @@ impl Worker {
         self.timers.clear();
         out.push(WorkerEffect::Exit { code: 1, reason });
     }
+}
+
+/// Why an order to launch can never be carried out here.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub(super) enum LaunchError {
+    #[error(transparent)]
+    Resources(#[from] GrantError),
+    #[error("`{name}` cannot be the name of a directory")]
+    BadName { name: String },
+    #[error("the worker is decommissioned")]
+    Decommissioned,
 }
 
 /// Says that an event changed nothing.

@@ -4,11 +4,10 @@ use firesteel_types::Timestamp;
 
 use super::{
     effect::{WorkerEffect, WorkerIgnored},
-    ids::MasterAddress,
     machine::{Worker, ignore},
-    message::{MasterToWorker, WorkerToMaster},
     registration::{ActiveMaster, Link},
 };
+use crate::deploy::{MasterAddress, MasterToWorker, WorkerToMaster};
 
 impl Worker {
     /// Answers to a registration may come from any master; orders only from the active one.
@@ -23,11 +22,11 @@ impl Worker {
             return ignore(WorkerIgnored::OutOfOrder, out);
         }
         match message {
-            MasterToWorker::Registered { contacted, duplicate: _ } => {
+            MasterToWorker::RegisteredWorker { contacted, duplicate: _ } => {
                 self.on_registered(now, ActiveMaster { address: master, contacted }, out);
             }
-            MasterToWorker::RegisterFailed { message } => self.on_register_failed(master, message, out),
-            MasterToWorker::Standby => ignore(WorkerIgnored::MasterInStandby { master }, out),
+            MasterToWorker::RegisterWorkerFailed { message } => self.on_register_failed(master, message, out),
+            MasterToWorker::MasterInStandby => ignore(WorkerIgnored::MasterInStandby { master }, out),
             MasterToWorker::MasterChanged => self.on_master_changed(now, master, out),
             order if self.active_master().is_some_and(|active| active.address == master) => {
                 self.on_order(now, order, out);
@@ -38,7 +37,8 @@ impl Worker {
             | MasterToWorker::KillDriver { .. }
             | MasterToWorker::ApplicationFinished { .. }
             | MasterToWorker::ReconnectWorker
-            | MasterToWorker::Decommission
+            | MasterToWorker::DecommissionWorker
+            | MasterToWorker::DriverStateAck { .. }
             | MasterToWorker::ExecutorStateAck { .. } => {
                 ignore(WorkerIgnored::NotActiveMaster { master }, out);
             }
@@ -47,22 +47,20 @@ impl Worker {
 
     fn on_order(&mut self, now: Timestamp, order: MasterToWorker, out: &mut Vec<WorkerEffect>) {
         match order {
-            MasterToWorker::LaunchExecutor(_) | MasterToWorker::LaunchDriver(_) if self.decommissioned => {
-                ignore(WorkerIgnored::Decommissioned, out);
-            }
             MasterToWorker::LaunchExecutor(launch) => self.on_launch_executor(now, *launch, out),
             MasterToWorker::KillExecutor { executor } => self.on_kill_executor(now, executor, out),
             MasterToWorker::LaunchDriver(launch) => self.on_launch_driver(*launch, out),
             MasterToWorker::KillDriver { driver } => self.on_kill_driver(now, driver, out),
             MasterToWorker::ApplicationFinished { app } => self.on_application_finished(app, out),
             MasterToWorker::ReconnectWorker => self.register_again(now, out),
-            MasterToWorker::Decommission => {
+            MasterToWorker::DecommissionWorker => {
                 self.decommission(out);
             }
             MasterToWorker::ExecutorStateAck { executor, state } => self.on_state_ack(executor, state, out),
-            MasterToWorker::Registered { .. }
-            | MasterToWorker::RegisterFailed { .. }
-            | MasterToWorker::Standby
+            MasterToWorker::DriverStateAck { driver } => self.on_driver_state_ack(driver, out),
+            MasterToWorker::RegisteredWorker { .. }
+            | MasterToWorker::RegisterWorkerFailed { .. }
+            | MasterToWorker::MasterInStandby
             | MasterToWorker::MasterChanged => unreachable!("answers and announcements are no orders"),
         }
     }
@@ -71,7 +69,7 @@ impl Worker {
     pub(super) fn on_decommission_signalled(&mut self, out: &mut Vec<WorkerEffect>) {
         if self.decommission(out) && self.id.is_some() {
             let _told_on_connection =
-                self.tell(WorkerToMaster::Decommissioned { worker: self.known_id() }, out);
+                self.tell(WorkerToMaster::WorkerDecommissioning { worker: self.known_id() }, out);
         }
     }
 

@@ -15,10 +15,11 @@ use firesteel_types::{Rng, Timestamp};
 use super::{
     config::WorkerConfig,
     effect::{WorkerEffect, WorkerIgnored},
-    ids::MasterAddress,
     machine::{Worker, ignore},
-    message::{Addresses, RegisterWorker, WorkerToMaster},
     timers::Timer,
+};
+use crate::deploy::{
+    Addresses, Grant, MasterAddress, ResourceBook, WorkerDescription, WorkerReport, WorkerToMaster,
 };
 
 /// How the worker stands to its masters.
@@ -75,7 +76,7 @@ impl Worker {
             return ignore(WorkerIgnored::OutOfOrder, out);
         }
         self.link = Link::Preparing;
-        self.id = Some(self.id_pattern.fill(now, &self.config.host, self.config.port));
+        self.id = Some(self.id_pattern.worker_id(now, &self.config.host, self.config.port).into());
         let requests = self.config.resources.iter();
         let scripts = requests.filter_map(|(name, request)| {
             request.discovery_script.clone().map(|script| (name.clone(), script))
@@ -108,7 +109,7 @@ impl Worker {
                 return self.exit(reason, out);
             }
         }
-        self.total.addresses = addresses;
+        self.resources = ResourceBook::new(Grant { addresses, ..self.resources.total().clone() });
         self.register_with_all(now, None, out);
     }
 
@@ -157,14 +158,14 @@ impl Worker {
     }
 
     fn send_registration(&self, master: MasterAddress, out: &mut Vec<WorkerEffect>) {
-        let registration = RegisterWorker {
-            worker: self.known_id(),
+        let worker = WorkerDescription {
+            id: self.known_id(),
             host: self.config.host.clone(),
             port: self.config.port,
-            resources: self.total.clone(),
-            contacted: master.clone(),
+            resources: self.resources.total().clone(),
         };
-        out.push(WorkerEffect::ToMaster { master, message: WorkerToMaster::RegisterWorker(registration) });
+        let message = WorkerToMaster::RegisterWorker { worker, contacted: master.clone() };
+        out.push(WorkerEffect::ToMaster { master, message });
     }
 
     /// No master has answered yet.
@@ -250,27 +251,28 @@ impl Worker {
     }
 
     /// Takes `master` as the active one and tells it all that it should know.
+    ///
+    /// What has ended comes before the list of what runs. So the master takes nothing for lost whose end it is
+    /// about to hear, and launches nothing under an id before it has heard of the end of its last bearer.
     fn connect(
         &mut self,
         now: Timestamp,
         master: ActiveMaster,
-        state: fn(super::message::WorkerState) -> WorkerToMaster,
+        state: fn(WorkerReport) -> WorkerToMaster,
         out: &mut Vec<WorkerEffect>,
     ) {
         self.link = Link::Connected { master };
         self.timers.cancel(&Timer::Register);
+        self.resume_state_sync(now, out);
+        self.resend_driver_ends(out);
         let list = state(self.known_state());
         self.tell(list, out);
         if self.decommissioned {
-            self.tell(WorkerToMaster::Decommissioned { worker: self.known_id() }, out);
-        }
-        self.resume_state_sync(now, out);
-        for end in std::mem::take(&mut self.unsent_driver_ends) {
-            self.tell(end, out);
+            self.tell(WorkerToMaster::WorkerDecommissioning { worker: self.known_id() }, out);
         }
     }
 
-    fn known_state(&self) -> super::message::WorkerState {
+    fn known_state(&self) -> WorkerReport {
         self.live().expect("a worker that has started has an id")
     }
 

@@ -3,16 +3,15 @@
 //! A master that misses the end of an executor would wait for it for ever, so each change is sent again until
 //! it is acknowledged. A worker that cannot get through ends itself: it must be cut off.
 
-use firesteel_types::Timestamp;
+use firesteel_types::{ExecutorKey, Timestamp};
 
 use super::{
     effect::{WorkerEffect, WorkerIgnored},
-    ids::ExecutorKey,
     machine::{Worker, ignore},
-    message::{ExecutorState, ExecutorStateChange, WorkerToMaster},
     registration::Link,
     timers::Timer,
 };
+use crate::deploy::{ExecutorState, ExecutorStateChange, WorkerToMaster};
 
 /// The last change of an executor, as long as no master has acknowledged it.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -4,9 +4,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use firesteel_types::Timestamp;
+use firesteel_types::{DriverId, ExecutorKey, Timestamp};
 
-use super::ids::{DriverId, ExecutorKey, ProcessId};
+use super::ids::ProcessId;
 
 /// What a timer is for.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -3,9 +3,10 @@
 use firesteel_types::ExecutorId;
 
 use super::{super::*, harness::*};
+use crate::deploy::*;
 
 fn leave(cluster: &mut Cluster, number: u32) -> Vec<MasterEffect> {
-    cluster.send(MasterEvent::WorkerDecommissioning { peer: CLIENT, worker: w(number) })
+    cluster.hear(CLIENT, WorkerToMaster::WorkerDecommissioning { worker: w(number) })
 }
 
 fn leave_hosts(cluster: &mut Cluster, hosts: &[&str]) -> Vec<MasterEffect> {
@@ -74,9 +75,9 @@ fn every_worker_on_a_host_leaves_whatever_the_case() {
         effects,
         [
             forget(0),
-            to_worker(0, WorkerMessage::DecommissionWorker),
+            to_worker(0, MasterToWorker::DecommissionWorker),
             forget(1),
-            to_worker(1, WorkerMessage::DecommissionWorker),
+            to_worker(1, MasterToWorker::DecommissionWorker),
             to_client(Reply::WorkersDecommissioned { workers: 2 }),
         ]
     );
@@ -112,19 +113,11 @@ fn executors_of_a_leaving_worker_are_replaced_elsewhere() {
 fn executors_of_a_leaving_worker_end_without_blame() {
     let mut cluster = cluster(1);
     let app = cluster.app(app(5, 128));
-    let peer = cluster.worker_info(0).peer;
     leave(&mut cluster, 0);
 
-    let effects = cluster.send(MasterEvent::ExecutorStateChanged {
-        peer,
-        app: app.clone(),
-        executor: ExecutorId(0),
-        state: ExecutorState::Exited,
-        message: None,
-        exit_code: Some(1),
-    });
+    let effects = cluster.report(&app, 0, ExecutorState::Exited, Some(1));
 
-    assert_eq!(effects, [MasterEffect::ToClient { peer, reply: Reply::ExecutorStateAcknowledged }]);
+    assert_eq!(effects, [acked(&app, 0, ExecutorState::Exited)]);
     assert_eq!(cluster.app_info(&app).failures, 0);
     assert_eq!(cluster.worker_info(0).cores_free(), 5);
 }

@@ -2,9 +2,10 @@
 
 use std::{collections::BTreeMap, time::Duration};
 
-use firesteel_types::ExecutorId;
+use firesteel_types::{DriverId, ExecutorId};
 
 use super::{super::*, harness::*};
+use crate::deploy::*;
 
 fn config(driver_placement: Placement, max_drivers: Option<u32>) -> MasterConfig {
     MasterConfig { max_drivers, driver_placement, ..MasterConfig::default() }
@@ -22,9 +23,16 @@ fn killed(cluster: &mut Cluster, driver: &DriverId) -> Vec<MasterEffect> {
     cluster.send(MasterEvent::RequestKillDriver { peer: CLIENT, driver: driver.clone() })
 }
 
-fn ended(cluster: &mut Cluster, driver: &DriverId, end: DriverEnd) -> Vec<MasterEffect> {
-    let error = (end == DriverEnd::Error).then(|| "no such file".to_owned());
-    cluster.send(MasterEvent::DriverStateChanged { driver: driver.clone(), end, error })
+fn ended(cluster: &mut Cluster, driver: &DriverId, end: DriverState) -> Vec<MasterEffect> {
+    let error = (end == DriverState::Error).then(|| "no such file".to_owned());
+    let change = DriverStateChange { driver: driver.clone(), state: end, error };
+    let worker = cluster.drivers().find(|info| info.id() == driver).and_then(|info| info.worker().cloned());
+    let worker = worker.unwrap_or_else(|| w(0));
+    cluster.hear(CLIENT, WorkerToMaster::DriverStateChanged { worker, change })
+}
+
+fn end_acked(driver: &DriverId) -> MasterEffect {
+    to_reporter(MasterToWorker::DriverStateAck { driver: driver.clone() })
 }
 
 /// Behaviours: MAST-010.
@@ -103,7 +111,7 @@ fn at_most_the_allowed_number_of_drivers_run() {
         let drivers: Vec<DriverId> = (0..6).map(|_| cluster.driver(driver(1, 1))).collect();
         assert_eq!((cluster.drivers().count(), waiting(&cluster)), (6, 2));
 
-        ended(&mut cluster, &drivers[0], DriverEnd::Finished);
+        ended(&mut cluster, &drivers[0], DriverState::Finished);
 
         assert_eq!((cluster.drivers().count(), waiting(&cluster)), (5, 1));
     }
@@ -137,14 +145,12 @@ fn a_submitted_driver_is_stored_launched_and_answered() {
 
     let id = DriverId::from("driver-20260101000000-0000");
     let stored = StoredDriver { id: id.clone(), submitted: START, description: driver(2, 64) };
-    let launch = WorkerMessage::LaunchDriver {
+    let launch = MasterToWorker::LaunchDriver(Box::new(DriverLaunch {
         driver: id.clone(),
-        cores: 2,
-        memory_mib: 64,
-        resources: Addresses::new(),
+        grant: grant(2, 64),
         supervise: false,
         command: stored.description.command.clone(),
-    };
+    }));
     assert_eq!(
         effects,
         [
@@ -170,13 +176,13 @@ fn killing_removes_a_waiting_driver_and_asks_the_worker_of_a_running_one() {
     let answer =
         |driver: &DriverId, accepted| to_client(Reply::DriverKilled { driver: driver.clone(), accepted });
     assert_eq!(of_waiting, [MasterEffect::Forget(ObjectName::Driver(waits.clone())), answer(&waits, true)]);
-    let kill = WorkerMessage::KillDriver { driver: running.clone() };
+    let kill = MasterToWorker::KillDriver { driver: running.clone() };
     assert_eq!(of_running, [to_worker(0, kill), answer(&running, true)]);
     assert_eq!(of_unknown, [answer(&unknown, false)]);
-    let ended_as_killed = DriverStatus::Ended { end: DriverEnd::Killed, worker: None, error: None };
+    let ended_as_killed = DriverStatus::Ended { state: DriverState::Killed, worker: None, error: None };
     assert_eq!(cluster.status(&waits), Some(ended_as_killed));
     assert_eq!(cluster.status(&running), Some(DriverStatus::Running { worker: w(0) }));
-    ended(&mut cluster, &running, DriverEnd::Killed);
+    ended(&mut cluster, &running, DriverState::Killed);
     assert!(cluster.is_quiescent());
 }
 
@@ -192,7 +198,7 @@ fn killing_all_drivers_reaches_waiting_and_running_ones() {
     assert_eq!(
         effects,
         [
-            to_worker(0, WorkerMessage::KillDriver { driver: running }),
+            to_worker(0, MasterToWorker::KillDriver { driver: running }),
             MasterEffect::Forget(ObjectName::Driver(waits)),
             to_client(Reply::AllDriversKilled),
         ]
@@ -206,7 +212,7 @@ fn the_status_of_ended_drivers_is_known_for_two_hundred() {
     let drivers: Vec<DriverId> = (0..201)
         .map(|_| {
             let id = cluster.driver(driver(1, 1));
-            ended(&mut cluster, &id, DriverEnd::Error);
+            ended(&mut cluster, &id, DriverState::Error);
             id
         })
         .collect();
@@ -215,7 +221,7 @@ fn the_status_of_ended_drivers_is_known_for_two_hundred() {
     assert_eq!(cluster.completed_drivers().count(), 181);
     assert_eq!(cluster.status(&drivers[19]), None);
     let error = Some("no such file".to_owned());
-    let status = DriverStatus::Ended { end: DriverEnd::Error, worker: Some(w(0)), error };
+    let status = DriverStatus::Ended { state: DriverState::Error, worker: Some(w(0)), error };
     assert_eq!(cluster.status(&drivers[20]), Some(status));
     cluster.send(MasterEvent::RequestClearCompleted { peer: CLIENT });
     assert_eq!(cluster.completed_drivers().count(), 0);
@@ -227,19 +233,20 @@ fn ends_of_unknown_and_waiting_drivers_are_ignored() {
     let waits = cluster.driver(driver(1, 1));
     let unknown = DriverId::from("driver-x");
 
-    let of_waiting = ended(&mut cluster, &waits, DriverEnd::Finished);
-    let of_unknown = ended(&mut cluster, &unknown, DriverEnd::Finished);
+    let of_waiting = ended(&mut cluster, &waits, DriverState::Finished);
+    let of_unknown = ended(&mut cluster, &unknown, DriverState::Finished);
 
-    assert_eq!(of_waiting, [ignored(IgnoredReason::DriverNotRunning { driver: waits })]);
-    assert_eq!(of_unknown, [ignored(IgnoredReason::UnknownDriver { driver: unknown })]);
+    let not_there = IgnoredReason::DriverNotThere { driver: waits.clone(), worker: w(0) };
+    assert_eq!(of_waiting, [ignored(not_there), end_acked(&waits)]);
+    let unknown_driver = IgnoredReason::UnknownDriver { driver: unknown.clone() };
+    assert_eq!(of_unknown, [ignored(unknown_driver), end_acked(&unknown)]);
 }
 
 /// Behaviours: MAST-027.
 #[test]
 fn drivers_and_executors_share_a_workers_addresses_and_give_them_back() {
     let mut cluster = alive(MasterConfig::default());
-    let resources = addresses("gpu", &["g0", "g1", "g2", "g3", "g4", "g5"]);
-    cluster.worker(WorkerDescription { resources, ..worker(0, 10, 2_048) });
+    cluster.worker(with_gpus(worker(0, 10, 2_048), &["g0", "g1", "g2", "g3", "g4", "g5"]));
     let three = BTreeMap::from([("gpu".into(), 3)]);
     let driver = cluster.driver(DriverDescription { resources: three.clone(), ..driver(1, 512) });
     let mut description = app(1, 512);
@@ -248,15 +255,15 @@ fn drivers_and_executors_share_a_workers_addresses_and_give_them_back() {
     let app = cluster.app(description);
 
     let info = cluster.worker_info(0);
-    assert_eq!(info.drivers[&driver].resources, addresses("gpu", &["g0", "g1", "g2"]));
+    assert_eq!(info.drivers[&driver].addresses, addresses("gpu", &["g0", "g1", "g2"]));
     let executors: Vec<_> =
-        info.executors.iter().map(|(key, desc)| (key.1, &desc.holding.resources)).collect();
+        info.executors.iter().map(|(key, desc)| (key.executor, &desc.grant.addresses)).collect();
     assert_eq!(executors, [(ExecutorId(0), &addresses("gpu", &["g3", "g4", "g5"]))]);
 
     // The driver's addresses go to the application when it ends.
-    ended(&mut cluster, &driver, DriverEnd::Finished);
-    let second = &cluster.worker_info(0).executors[&(app.clone(), ExecutorId(1))];
-    assert_eq!(second.holding.resources, addresses("gpu", &["g0", "g1", "g2"]));
+    ended(&mut cluster, &driver, DriverState::Finished);
+    let second = &cluster.worker_info(0).executors[&key(&app, 1)];
+    assert_eq!(second.grant.addresses, addresses("gpu", &["g0", "g1", "g2"]));
     cluster.send(MasterEvent::UnregisterApplication { app });
     assert!(cluster.is_quiescent());
 }
@@ -270,9 +277,9 @@ fn a_relaunched_driver_is_not_ended_by_the_report_of_the_old_one() {
     cluster.worker(worker(1, 10, 512));
     cluster.wait(Duration::from_secs(1));
 
-    let late = ended(&mut cluster, &old, DriverEnd::Killed);
+    let late = ended(&mut cluster, &old, DriverState::Killed);
 
-    assert_eq!(late, [ignored(IgnoredReason::UnknownDriver { driver: old.clone() })]);
+    assert_eq!(late, [ignored(IgnoredReason::UnknownDriver { driver: old.clone() }), end_acked(&old)]);
     let new_id = DriverId::from("driver-20260101000000-0001");
     assert_eq!(cluster.status(&new_id), Some(DriverStatus::Running { worker: w(1) }));
     assert_eq!(cluster.status(&old), Some(DriverStatus::Relaunched { worker: Some(w(0)), new_id }));

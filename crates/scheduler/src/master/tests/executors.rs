@@ -1,10 +1,9 @@
 //! Executors that start and fail, and applications that end.
 
-use firesteel_types::ExecutorId;
+use firesteel_types::{AppId, ExecutorId};
 
 use super::{super::*, harness::*};
-
-const ACKNOWLEDGED: Reply = Reply::ExecutorStateAcknowledged;
+use crate::deploy::*;
 
 fn unregister(cluster: &mut Cluster, app: &AppId) -> Vec<MasterEffect> {
     cluster.send(MasterEvent::UnregisterApplication { app: app.clone() })
@@ -24,7 +23,7 @@ fn changes_are_forwarded_and_acknowledged() {
     let running = cluster.report(&app, 0, ExecutorState::Running, None);
 
     let update = updated(0, ExecutorState::Running, None);
-    assert_eq!(running, [to_app(&app, update), to_client(ACKNOWLEDGED)]);
+    assert_eq!(running, [to_app(&app, update), acked(&app, 0, ExecutorState::Running)]);
 }
 
 /// Behaviours: MAST-016.
@@ -35,15 +34,6 @@ fn an_ended_executor_frees_its_worker_and_is_replaced() {
 
     let effects = cluster.report(&app, 0, ExecutorState::Exited, Some(0));
 
-    let launch = WorkerMessage::LaunchExecutor {
-        app: app.clone(),
-        executor: ExecutorId(1),
-        profile: firesteel_types::ProfileId::DEFAULT,
-        cores: 5,
-        memory_mib: 128,
-        resources: Addresses::new(),
-        command: one_executor().command,
-    };
     let added = AppMessage::ExecutorAdded {
         executor: ExecutorId(1),
         worker: w(0),
@@ -56,8 +46,8 @@ fn an_ended_executor_frees_its_worker_and_is_replaced() {
         effects,
         [
             to_app(&app, updated(0, ExecutorState::Exited, Some(0))),
-            to_client(ACKNOWLEDGED),
-            to_worker(0, launch),
+            acked(&app, 0, ExecutorState::Exited),
+            to_worker(0, launch(&app, 1, grant(5, 128))),
             to_app(&app, added),
         ]
     );
@@ -73,8 +63,8 @@ fn only_a_launching_executor_may_start_to_run() {
 
     let again = cluster.report(&app, 0, ExecutorState::Running, None);
 
-    let reason = IgnoredReason::NotLaunching { app, executor: ExecutorId(0) };
-    assert_eq!(again, [ignored(reason), to_client(ACKNOWLEDGED)]);
+    let reason = IgnoredReason::NotLaunching { executor: key(&app, 0) };
+    assert_eq!(again, [ignored(reason), acked(&app, 0, ExecutorState::Running)]);
 }
 
 /// Behaviours: MAST-016.
@@ -85,8 +75,8 @@ fn changes_of_unknown_executors_are_ignored_and_acknowledged() {
     let stranger = AppId::from("app-x");
 
     let unknown = |app: &AppId, executor| {
-        let reason = IgnoredReason::UnknownExecutor { app: app.clone(), executor: ExecutorId(executor) };
-        [ignored(reason), to_client(ACKNOWLEDGED)]
+        let reason = IgnoredReason::UnknownExecutor { executor: key(app, executor) };
+        [ignored(reason), acked(app, executor, ExecutorState::Failed)]
     };
     assert_eq!(cluster.report(&app, 4, ExecutorState::Failed, None), unknown(&app, 4));
     assert_eq!(cluster.report(&stranger, 0, ExecutorState::Failed, None), unknown(&stranger, 0));
@@ -111,8 +101,8 @@ fn ten_failures_in_a_row_remove_the_application() {
             to_app(&app, updated(9, ExecutorState::Exited, Some(1))),
             to_app(&app, removed),
             MasterEffect::Forget(ObjectName::App(app.clone())),
-            to_worker(0, WorkerMessage::ApplicationFinished { app }),
-            to_client(ACKNOWLEDGED),
+            to_worker(0, MasterToWorker::ApplicationFinished { app: app.clone() }),
+            acked(&app, 9, ExecutorState::Exited),
         ]
     );
     assert_eq!(cluster.completed_apps().map(|app| app.end).collect::<Vec<_>>(), [AppEnd::Failed]);
@@ -185,8 +175,8 @@ fn a_finished_application_leaves_nothing_behind() {
 
     let effects = unregister(&mut cluster, &app);
 
-    let kill = |executor| WorkerMessage::KillExecutor { app: app.clone(), executor: ExecutorId(executor) };
-    let finished = WorkerMessage::ApplicationFinished { app: app.clone() };
+    let kill = |executor| MasterToWorker::KillExecutor { executor: key(&app, executor) };
+    let finished = MasterToWorker::ApplicationFinished { app: app.clone() };
     assert_eq!(
         effects,
         [
@@ -280,19 +270,19 @@ fn killing_frees_at_once_and_ignores_ids_that_are_none() {
 
     let effects = cluster.kill(&app, &["0", "7", "driver"]);
 
-    let kill = WorkerMessage::KillExecutor { app: app.clone(), executor: ExecutorId(0) };
+    let kill = MasterToWorker::KillExecutor { executor: key(&app, 0) };
     assert_eq!(
         effects,
         [
             to_worker(0, kill),
-            ignored(IgnoredReason::UnknownExecutor { app: app.clone(), executor: ExecutorId(7) }),
+            ignored(IgnoredReason::UnknownExecutor { executor: key(&app, 7) }),
             ignored(IgnoredReason::NotAnExecutorId { text: "driver".to_owned() }),
             to_client(Reply::ExecutorsKilled { accepted: true }),
         ]
     );
     assert_eq!(cluster.worker_info(0).cores_free(), 10);
     // The worker's own report comes late.
-    let reason = IgnoredReason::UnknownExecutor { app: app.clone(), executor: ExecutorId(0) };
+    let reason = IgnoredReason::UnknownExecutor { executor: key(&app, 0) };
     let late = cluster.report(&app, 0, ExecutorState::Killed, Some(143));
-    assert_eq!(late, [ignored(reason), to_client(ACKNOWLEDGED)]);
+    assert_eq!(late, [ignored(reason), acked(&app, 0, ExecutorState::Killed)]);
 }

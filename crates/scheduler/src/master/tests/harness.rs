@@ -7,14 +7,17 @@ use std::{
     time::Duration,
 };
 
-use firesteel_types::{ExecutorId, ExecutorRequest, ProfileId, Timestamp};
+use firesteel_types::{
+    AppId, DriverId, ExecutorId, ExecutorKey, ExecutorRequest, ProfileId, Timestamp, WorkerId,
+};
 
 use super::super::*;
+use crate::deploy::*;
 
 /// 2026-01-01 00:00:00 UTC.
 pub(super) const START: Timestamp = Timestamp(1_767_225_600_000_000);
 pub(super) const CLIENT: Peer = Peer(9_000);
-pub(super) const MASTER_ADDRESS: &str = "spark://master:7077";
+pub(super) const MASTER_ADDRESS: &str = "master:7077";
 
 /// A master under test. Derefs to it for reading.
 #[derive(Clone, Debug)]
@@ -73,14 +76,37 @@ pub(super) fn worker(number: u32, cores: u32, memory_mib: u64) -> WorkerDescript
         id: w(number),
         host: format!("h{number}").into(),
         port: 7078,
-        cores,
-        memory_mib,
-        resources: Addresses::new(),
+        resources: Grant { cores, memory_mib, addresses: Addresses::new() },
     }
 }
 
 pub(super) fn w(number: u32) -> WorkerId {
     format!("w{number}").into()
+}
+
+/// The same worker with addresses of `gpu`.
+pub(super) fn with_gpus(worker: WorkerDescription, gpus: &[&str]) -> WorkerDescription {
+    let resources = Grant { addresses: addresses("gpu", gpus), ..worker.resources };
+    WorkerDescription { resources, ..worker }
+}
+
+pub(super) fn key(app: &AppId, executor: u32) -> ExecutorKey {
+    ExecutorKey::new(app.clone(), executor)
+}
+
+pub(super) fn grant(cores: u32, memory_mib: u64) -> Grant {
+    Grant { cores, memory_mib, addresses: Addresses::new() }
+}
+
+/// The connection of worker `w<number>`, unless the test registers it on another.
+pub(super) fn worker_peer(number: u32) -> Peer {
+    Peer(100 + u64::from(number))
+}
+
+/// The connection of an application, from the number in its id.
+pub(super) fn app_peer(app: &AppId) -> Peer {
+    let digits = app.as_str().rsplit('-').next();
+    Peer(1_000 + digits.and_then(|digits| digits.parse::<u64>().ok()).expect("ids end with their number"))
 }
 
 pub(super) fn addresses(name: &str, addresses: &[&str]) -> Addresses {
@@ -95,8 +121,20 @@ pub(super) fn app(cores: impl Into<Option<u32>>, memory_mib: u64) -> AppDescript
         cores_max: None,
         executor,
         executor_limit: None,
-        command: Arc::from([]),
+        driver_url: "driver:1".to_owned(),
+        command: Arc::default(),
     }
+}
+
+/// The order to launch an executor of an application made by [`app`].
+pub(super) fn launch(app: &AppId, executor: u32, grant: Grant) -> MasterToWorker {
+    MasterToWorker::LaunchExecutor(Box::new(ExecutorLaunch {
+        executor: key(app, executor),
+        profile: ProfileId::DEFAULT,
+        grant,
+        driver_url: "driver:1".to_owned(),
+        command: Arc::default(),
+    }))
 }
 
 pub(super) fn driver(cores: u32, memory_mib: u64) -> DriverDescription {
@@ -105,7 +143,7 @@ pub(super) fn driver(cores: u32, memory_mib: u64) -> DriverDescription {
         memory_mib,
         resources: BTreeMap::new(),
         supervise: false,
-        command: Arc::from([]),
+        command: Arc::default(),
     }
 }
 
@@ -113,16 +151,26 @@ pub(super) fn total(profile: u32, executor: Option<ExecutorRequest>, total: i64)
     ProfileTotal { profile: ProfileId(profile), executor, total }
 }
 
-pub(super) fn to_worker(number: u32, message: WorkerMessage) -> MasterEffect {
-    MasterEffect::ToWorker { worker: w(number), message }
+pub(super) fn to_worker(number: u32, message: MasterToWorker) -> MasterEffect {
+    MasterEffect::ToWorker { peer: worker_peer(number), message }
 }
 
 pub(super) fn to_app(app: &AppId, message: AppMessage) -> MasterEffect {
-    MasterEffect::ToApp { app: app.clone(), message }
+    MasterEffect::ToApp { peer: app_peer(app), message }
 }
 
 pub(super) fn to_client(reply: Reply) -> MasterEffect {
     MasterEffect::ToClient { peer: CLIENT, reply }
+}
+
+/// A message to a worker on the connection that [`Cluster::report`] and other reports come on.
+pub(super) fn to_reporter(message: MasterToWorker) -> MasterEffect {
+    MasterEffect::ToWorker { peer: CLIENT, message }
+}
+
+/// The acknowledgement of an executor's state.
+pub(super) fn acked(app: &AppId, executor: u32, state: ExecutorState) -> MasterEffect {
+    to_reporter(MasterToWorker::ExecutorStateAck { executor: key(app, executor), state })
 }
 
 pub(super) fn ignored(reason: IgnoredReason) -> MasterEffect {
@@ -171,13 +219,23 @@ impl Cluster {
 
     /// Registers a worker on a new connection.
     pub(super) fn worker(&mut self, worker: WorkerDescription) -> Vec<MasterEffect> {
-        let peer = self.peer();
-        self.send(MasterEvent::RegisterWorker { peer, worker, master_address: MASTER_ADDRESS.to_owned() })
+        let digits = worker.id.as_str().trim_start_matches('w');
+        let peer = worker_peer(digits.parse().expect("workers are numbered"));
+        self.register(peer, worker)
+    }
+
+    pub(super) fn register(&mut self, peer: Peer, worker: WorkerDescription) -> Vec<MasterEffect> {
+        self.hear(peer, WorkerToMaster::RegisterWorker { worker, contacted: MASTER_ADDRESS.into() })
+    }
+
+    /// Hears a worker on a connection.
+    pub(super) fn hear(&mut self, peer: Peer, message: WorkerToMaster) -> Vec<MasterEffect> {
+        self.send(MasterEvent::FromWorker { peer, message })
     }
 
     /// Registers an application on a new connection.
     pub(super) fn app(&mut self, app: AppDescription) -> AppId {
-        let peer = self.peer();
+        let peer = Peer(1_000 + self.master.next_app_number);
         self.send(MasterEvent::RegisterApplication { peer, app });
         self.apps().last().expect("the application is registered").id().clone()
     }
@@ -215,14 +273,37 @@ impl Cluster {
         state: ExecutorState,
         exit_code: Option<i32>,
     ) -> Vec<MasterEffect> {
-        self.send(MasterEvent::ExecutorStateChanged {
-            peer: CLIENT,
-            app: app.clone(),
-            executor: ExecutorId(executor),
-            state,
-            message: None,
-            exit_code,
-        })
+        let key = key(app, executor);
+        let holder = self.workers().find(|worker| worker.executors.contains_key(&key));
+        let worker = holder.map_or_else(|| w(0), |worker| worker.id().clone());
+        self.report_from(worker, key, state, exit_code)
+    }
+
+    /// Reports an executor's state as worker `worker`, on the connection of a client.
+    pub(super) fn report_from(
+        &mut self,
+        worker: WorkerId,
+        executor: ExecutorKey,
+        state: ExecutorState,
+        exit_code: Option<i32>,
+    ) -> Vec<MasterEffect> {
+        let change = ExecutorStateChange { executor, state, message: None, exit_code };
+        self.hear(CLIENT, WorkerToMaster::ExecutorStateChanged { worker, change })
+    }
+
+    /// What worker `number` says it runs, if it runs all that the master thinks.
+    pub(super) fn list(&self, number: u32) -> WorkerReport {
+        let info = self.worker_info(number);
+        let executors = info.executors.iter().map(|(key, desc)| ExecutorReport {
+            executor: key.clone(),
+            profile: desc.profile,
+            grant: desc.grant.clone(),
+            state: desc.state,
+        });
+        let drivers = info.drivers.iter();
+        let drivers =
+            drivers.map(|(driver, grant)| DriverReport { driver: driver.clone(), grant: grant.clone() });
+        WorkerReport { worker: w(number), executors: executors.collect(), drivers: drivers.collect() }
     }
 
     pub(super) fn disconnect_worker(&mut self, number: u32) -> Vec<MasterEffect> {
@@ -253,8 +334,8 @@ impl Cluster {
     /// The cores that an application has on each worker, in order of the workers' ids.
     pub(super) fn cores(&self, app: &AppId) -> Vec<u32> {
         let on = |worker: &WorkerInfo| {
-            let of_app = worker.executors.iter().filter(|((owner, _), _)| owner == app);
-            of_app.map(|(_, desc)| desc.holding.cores).sum()
+            let of_app = worker.executors.iter().filter(|(key, _)| key.app == *app);
+            of_app.map(|(_, desc)| desc.grant.cores).sum()
         };
         self.workers().map(on).collect()
     }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use firesteel_types::{ExecutorId, ExecutorRequest, ProfileId};
+use firesteel_types::{AppId, ExecutorId, ExecutorRequest, ProfileId, WorkerId};
 
 use super::{super::*, harness::*};
 
@@ -19,27 +19,17 @@ fn executor(cores: u32, memory_mib: u64) -> ExecutorRequest {
 fn an_application_without_a_maximum_takes_every_core() {
     let mut cluster = cluster(3);
 
-    let peer = cluster.peer();
+    let peer = Peer(1_000);
     let effects = cluster.send(MasterEvent::RegisterApplication {
         peer,
         app: AppDescription { executor_limit: Some(1), ..app(None, 128) },
     });
 
     let id = AppId::from("app-20260101000000-0000");
-    let command = app(None, 1).command;
     let stored = StoredApp {
         id: id.clone(),
         registered: START,
         description: AppDescription { executor_limit: Some(1), ..app(None, 128) },
-    };
-    let launch = WorkerMessage::LaunchExecutor {
-        app: id.clone(),
-        executor: ExecutorId(0),
-        profile: ProfileId::DEFAULT,
-        cores: 10,
-        memory_mib: 128,
-        resources: Addresses::new(),
-        command,
     };
     let added = AppMessage::ExecutorAdded {
         executor: ExecutorId(0),
@@ -54,7 +44,7 @@ fn an_application_without_a_maximum_takes_every_core() {
         [
             MasterEffect::Persist(StoredObject::App(stored)),
             MasterEffect::ToClient { peer, reply: Reply::RegisteredApplication { app: id.clone() } },
-            to_worker(2, launch),
+            to_worker(2, launch(&id, 0, grant(10, 128))),
             to_app(&id, added),
         ]
     );
@@ -160,8 +150,7 @@ fn workers_are_asked_in_the_order_of_the_policy() {
 #[test]
 fn workers_without_room_for_one_executor_are_passed_over() {
     let mut cluster = alive(MasterConfig::default());
-    cluster
-        .worker(WorkerDescription { resources: addresses("gpu", &["0", "1", "2"]), ..worker(0, 8, 4_096) });
+    cluster.worker(with_gpus(worker(0, 8, 4_096), &["0", "1", "2"]));
     cluster.worker(worker(1, 3, 4_096)); // Too few cores.
     cluster.worker(worker(2, 16, 100)); // Too little memory.
     cluster.worker(worker(3, 16, 4_096)); // No gpus.

@@ -5,10 +5,11 @@
 
 use std::{collections::BTreeMap, time::Duration};
 
-use firesteel_types::{ExecutorId, ExecutorRequest, ProfileId};
+use firesteel_types::{AppId, DriverId, ExecutorRequest, ProfileId, WorkerId};
 use proptest::prelude::*;
 
 use super::{super::*, harness::*};
+use crate::deploy::*;
 
 /// One thing to do, in small numbers that are resolved against the cluster as it is.
 #[derive(Clone, Copy, Debug)]
@@ -133,6 +134,10 @@ fn gpus(amount: u32) -> BTreeMap<firesteel_types::ResourceName, u32> {
     BTreeMap::from([("gpu".into(), amount)])
 }
 
+fn from_worker(peer: Peer, message: WorkerToMaster) -> MasterEvent {
+    MasterEvent::FromWorker { peer, message }
+}
+
 impl Cluster {
     /// The `at`-th live application, or one that never was.
     fn some_app(&self, at: usize) -> AppId {
@@ -141,6 +146,20 @@ impl Cluster {
 
     fn some_driver(&self, at: usize) -> DriverId {
         self.drivers().nth(at).map_or_else(|| "driver-x".into(), |driver| driver.id().clone())
+    }
+
+    fn some_executor(&self, app: usize, executor: u32, cores: u32, gpu: &str) -> ExecutorReport {
+        ExecutorReport {
+            executor: key(&self.some_app(app), executor),
+            profile: ProfileId(executor % 2),
+            grant: Grant { addresses: addresses("gpu", &[gpu]), ..grant(cores, 100) },
+            state: STATES[executor as usize % 7],
+        }
+    }
+
+    fn report_of(&self, worker: WorkerId, executor: ExecutorReport) -> WorkerReport {
+        let drivers = (0..2).map(|at| DriverReport { driver: self.some_driver(at), grant: grant(1, 64) });
+        WorkerReport { worker, executors: vec![executor], drivers: drivers.collect() }
     }
 
     fn take(&mut self, step: Step) {
@@ -163,12 +182,16 @@ impl Cluster {
             RunStep::RegisterWorker { number, address, cores, memory_mib, gpus, peer } => {
                 let names = ["g0", "g1", "g2"];
                 let host = format!("h{address}").as_str().into();
-                let resources = addresses("gpu", &names[..gpus]);
-                let worker = WorkerDescription { host, resources, ..worker(number, cores, memory_mib) };
-                let master_address = MASTER_ADDRESS.to_owned();
-                MasterEvent::RegisterWorker { peer: Peer(peer), worker, master_address }
+                let worker = with_gpus(worker(number, cores, memory_mib), &names[..gpus]);
+                let worker = WorkerDescription { host, ..worker };
+                from_worker(
+                    Peer(peer),
+                    WorkerToMaster::RegisterWorker { worker, contacted: MASTER_ADDRESS.into() },
+                )
             }
-            RunStep::Heartbeat(number) => MasterEvent::Heartbeat { peer: CLIENT, worker: w(number) },
+            RunStep::Heartbeat(number) => {
+                from_worker(CLIENT, WorkerToMaster::Heartbeat { worker: w(number) })
+            }
             RunStep::Disconnect(peer) => MasterEvent::Disconnected { peer: Peer(peer) },
             RunStep::RegisterApp { cores, cores_max, limit, gpus: amount, peer } => {
                 let mut app = AppDescription { cores_max, executor_limit: limit, ..app(cores, 100) };
@@ -185,14 +208,13 @@ impl Cluster {
                 let executors = vec![from.to_string(), (from + 1).to_string(), "x".to_owned()];
                 MasterEvent::KillExecutors { peer: CLIENT, app: self.some_app(app), executors }
             }
-            RunStep::Report { app, executor, state, exit_code, peer } => MasterEvent::ExecutorStateChanged {
-                peer: Peer(peer),
-                app: self.some_app(app),
-                executor: ExecutorId(executor),
-                state: STATES[state],
-                message: None,
-                exit_code,
-            },
+            RunStep::Report { app, executor, state, exit_code, peer } => {
+                let executor = key(&self.some_app(app), executor);
+                let holder = self.workers().find(|worker| worker.executors.contains_key(&executor));
+                let worker = holder.map_or_else(|| w(0), |worker| worker.id().clone());
+                let change = ExecutorStateChange { executor, state: STATES[state], message: None, exit_code };
+                from_worker(Peer(peer), WorkerToMaster::ExecutorStateChanged { worker, change })
+            }
         }
     }
 
@@ -205,41 +227,28 @@ impl Cluster {
             ControlStep::KillDriver(at) => {
                 MasterEvent::RequestKillDriver { peer: CLIENT, driver: self.some_driver(at) }
             }
-            ControlStep::DriverEnded(at) => MasterEvent::DriverStateChanged {
-                driver: self.some_driver(at),
-                end: DriverEnd::Failed,
-                error: None,
-            },
-            ControlStep::LatestState(number) => MasterEvent::WorkerLatestState {
-                worker: w(number),
-                executors: vec![(self.some_app(0), ExecutorId(0))],
-                drivers: vec![self.some_driver(0)],
-            },
+            ControlStep::DriverEnded(at) => {
+                let driver = self.some_driver(at);
+                let worker = self.drivers().nth(at).and_then(|info| info.worker().cloned());
+                let change = DriverStateChange { driver, state: DriverState::Failed, error: None };
+                let worker = worker.unwrap_or_else(|| w(0));
+                from_worker(CLIENT, WorkerToMaster::DriverStateChanged { worker, change })
+            }
+            ControlStep::LatestState(number) => {
+                let report = self.report_of(w(number), self.some_executor(0, 0, 1, "g0"));
+                let peer = self.workers().find(|worker| *worker.id() == w(number)).map(|worker| worker.peer);
+                from_worker(peer.unwrap_or(CLIENT), WorkerToMaster::LatestState(report))
+            }
             ControlStep::SchedulerState { worker, app, executor, cores, gpu, peer } => {
                 let address = ["g0", "g1", "g2", "g3", "g4"][gpu];
-                let executor = RecoveredExecutor {
-                    app: self.some_app(app),
-                    executor: ExecutorId(executor),
-                    profile: ProfileId(executor % 2),
-                    cores,
-                    memory_mib: 100,
-                    resources: addresses("gpu", &[address]),
-                    state: STATES[executor as usize % 7],
-                };
-                let drivers = (0..2)
-                    .map(|at| RecoveredDriver { driver: self.some_driver(at), resources: Addresses::new() });
-                MasterEvent::WorkerSchedulerState {
-                    peer: Peer(peer),
-                    worker: w(worker),
-                    executors: vec![executor],
-                    drivers: drivers.collect(),
-                }
+                let report = self.report_of(w(worker), self.some_executor(app, executor, cores, address));
+                from_worker(Peer(peer), WorkerToMaster::SchedulerState(report))
             }
             ControlStep::Acknowledge { app, peer } => {
                 MasterEvent::MasterChangeAcknowledged { peer: Peer(peer), app: self.some_app(app) }
             }
             ControlStep::Leave(number) => {
-                MasterEvent::WorkerDecommissioning { peer: CLIENT, worker: w(number) }
+                from_worker(CLIENT, WorkerToMaster::WorkerDecommissioning { worker: w(number) })
             }
             ControlStep::LeaveHost(number) => {
                 MasterEvent::DecommissionWorkersOnHosts { peer: CLIENT, hosts: vec![format!("H{number}")] }

@@ -2,9 +2,10 @@
 
 use std::{collections::BTreeMap, time::Duration};
 
-use firesteel_types::{ExecutorId, ProfileId};
+use firesteel_types::{AppId, DriverId, ExecutorId, ProfileId, WorkerId};
 
 use super::{super::*, harness::*};
+use crate::deploy::*;
 
 /// A second master that has just read what the first one stored. Connections keep their numbers.
 fn successor(of: &Cluster) -> (Cluster, Vec<MasterEffect>) {
@@ -31,30 +32,14 @@ fn successor(of: &Cluster) -> (Cluster, Vec<MasterEffect>) {
 
 /// What worker `number` of `old` answers to "master changed".
 fn answer_of(old: &Cluster, number: u32) -> MasterEvent {
-    let info = old.worker_info(number);
-    let executors = info.executors.iter().map(|((app, executor), desc)| RecoveredExecutor {
-        app: app.clone(),
-        executor: *executor,
-        profile: desc.profile,
-        cores: desc.holding.cores,
-        memory_mib: desc.holding.memory_mib,
-        resources: desc.holding.resources.clone(),
-        state: match desc.state {
-            ExecutorPhase::Launching => ExecutorState::Launching,
-            ExecutorPhase::Running => ExecutorState::Running,
-            ExecutorPhase::Decommissioned => ExecutorState::Decommissioned,
-        },
-    });
-    let drivers = info.drivers.iter().map(|(driver, holding)| RecoveredDriver {
-        driver: driver.clone(),
-        resources: holding.resources.clone(),
-    });
-    MasterEvent::WorkerSchedulerState {
-        peer: info.peer,
-        worker: w(number),
-        executors: executors.collect(),
-        drivers: drivers.collect(),
-    }
+    let message = WorkerToMaster::SchedulerState(old.list(number));
+    MasterEvent::FromWorker { peer: old.worker_info(number).peer, message }
+}
+
+/// The answer of a worker that runs nothing.
+fn idle(peer: Peer, worker: WorkerId) -> MasterEvent {
+    let report = WorkerReport { worker, executors: vec![], drivers: vec![] };
+    MasterEvent::FromWorker { peer, message: WorkerToMaster::SchedulerState(report) }
 }
 
 fn acknowledge(cluster: &mut Cluster, app: &AppId) -> Vec<MasterEffect> {
@@ -66,8 +51,7 @@ fn acknowledge(cluster: &mut Cluster, app: &AppId) -> Vec<MasterEffect> {
 fn busy() -> (Cluster, AppId, DriverId) {
     let mut cluster = alive(MasterConfig::default());
     for number in 0..2 {
-        let resources = addresses("gpu", &["g0", "g1", "g2"]);
-        cluster.worker(WorkerDescription { resources, ..worker(number, 10, 2_048) });
+        cluster.worker(with_gpus(worker(number, 10, 2_048), &["g0", "g1", "g2"]));
     }
     let one_gpu = BTreeMap::from([("gpu".into(), 1)]);
     let driver = cluster.driver(DriverDescription { resources: one_gpu.clone(), ..driver(1, 128) });
@@ -89,8 +73,8 @@ fn everybody_stored_is_unknown_and_told_of_the_new_master() {
         effects,
         [
             to_app(&app, AppMessage::MasterChanged),
-            to_worker(1, WorkerMessage::MasterChanged),
-            to_worker(0, WorkerMessage::MasterChanged),
+            to_worker(1, MasterToWorker::MasterChanged),
+            to_worker(0, MasterToWorker::MasterChanged),
         ]
     );
     assert_eq!(new.state(), RecoveryState::Recovering);
@@ -158,7 +142,7 @@ fn after_a_minute_those_that_did_not_answer_are_removed() {
     );
     assert_eq!(new.completed_apps().map(|app| app.id.clone()).collect::<Vec<_>>(), [silent]);
     assert_eq!(new.app_info(&app).state, AppState::Running);
-    let in_error = DriverStatus::Ended { end: DriverEnd::Error, worker: None, error: None };
+    let in_error = DriverStatus::Ended { state: DriverState::Error, worker: None, error: None };
     assert_eq!(new.status(&lost), Some(in_error));
     let Some(DriverStatus::Relaunched { worker: None, new_id }) = new.status(&kept) else {
         panic!("a supervised driver is relaunched");
@@ -223,8 +207,7 @@ fn a_report_on_the_connection_of_another_is_ignored() {
     let (mut new, _) = successor(&old);
     let peer = old.app_info(&app).peer;
 
-    let (executors, drivers) = (vec![], vec![]);
-    let of_worker = new.send(MasterEvent::WorkerSchedulerState { peer, worker: w(0), executors, drivers });
+    let of_worker = new.send(idle(peer, w(0)));
     let peer_of_worker = old.worker_info(0).peer;
     let of_app = new.send(MasterEvent::MasterChangeAcknowledged { peer: peer_of_worker, app });
 
@@ -251,13 +234,10 @@ fn recovered_applications_keep_the_order_of_registration() {
 fn what_a_worker_cannot_hold_or_nobody_owns_it_must_kill() {
     let (old, app, _) = busy();
     let (mut new, _) = successor(&old);
-    let executor = |app: &AppId, id, cores, gpu| RecoveredExecutor {
-        app: app.clone(),
-        executor: ExecutorId(id),
+    let executor = |app: &AppId, id, cores, gpu| ExecutorReport {
+        executor: key(app, id),
         profile: ProfileId::DEFAULT,
-        cores,
-        memory_mib: 128,
-        resources: addresses("gpu", &[gpu]),
+        grant: Grant { addresses: addresses("gpu", &[gpu]), ..grant(cores, 128) },
         state: ExecutorState::Running,
     };
     let stranger = AppId::from("app-x");
@@ -271,31 +251,26 @@ fn what_a_worker_cannot_hold_or_nobody_owns_it_must_kill() {
         executor(&app, u32::MAX, 1, "g1"), // No master gives such ids.
     ];
 
-    let effects = new.send(MasterEvent::WorkerSchedulerState {
-        peer: old.worker_info(0).peer,
-        worker: w(0),
-        executors: reports,
-        drivers: vec![RecoveredDriver { driver: "driver-x".into(), resources: Addresses::new() }],
-    });
+    let drivers = vec![DriverReport { driver: "driver-x".into(), grant: grant(1, 1) }];
+    let report = WorkerReport { worker: w(0), executors: reports, drivers };
+    let effects = new.hear(worker_peer(0), WorkerToMaster::SchedulerState(report));
 
-    let kill = |app: &AppId, executor| {
-        let message = WorkerMessage::KillExecutor { app: app.clone(), executor };
-        to_worker(0, message)
-    };
+    let kill =
+        |app: &AppId, executor| to_worker(0, MasterToWorker::KillExecutor { executor: key(app, executor) });
     let impossible = || ignored(IgnoredReason::ImpossibleReport { worker: w(0) });
     assert_eq!(
         effects,
         [
             impossible(),
-            kill(&app, ExecutorId(1)),
+            kill(&app, 1),
             impossible(),
-            kill(&app, ExecutorId(2)),
+            kill(&app, 2),
             impossible(),
-            kill(&app, ExecutorId(3)),
-            kill(&stranger, ExecutorId(0)),
+            kill(&app, 3),
+            kill(&stranger, 0),
             impossible(),
-            kill(&app, ExecutorId(u32::MAX)),
-            to_worker(0, WorkerMessage::KillDriver { driver: "driver-x".into() }),
+            kill(&app, u32::MAX),
+            to_worker(0, MasterToWorker::KillDriver { driver: "driver-x".into() }),
         ]
     );
     assert_eq!(new.worker_info(0).cores_free(), 7);
@@ -310,7 +285,9 @@ fn objects_are_stored_while_they_live_and_removed_when_they_end() {
     assert_eq!(names(&cluster), [app_name.as_str(), &driver_name, "worker_w0", "worker_w1"]);
 
     cluster.send(MasterEvent::UnregisterApplication { app });
-    cluster.send(MasterEvent::DriverStateChanged { driver, end: DriverEnd::Finished, error: None });
+    let worker = cluster.drivers().next().unwrap().worker().unwrap().clone();
+    let change = DriverStateChange { driver, state: DriverState::Finished, error: None };
+    cluster.hear(CLIENT, WorkerToMaster::DriverStateChanged { worker, change });
     cluster.disconnect_worker(0);
 
     assert_eq!(names(&cluster), ["worker_w1"]);
@@ -320,16 +297,16 @@ fn objects_are_stored_while_they_live_and_removed_when_they_end() {
 fn late_and_unknown_answers_change_nothing() {
     let (mut cluster, app, _) = busy();
     let peer = CLIENT;
-    let worker = w(7);
-    let (executors, drivers) = (vec![], vec![]);
 
     let acknowledged = acknowledge(&mut cluster, &app);
     let unknown_app = cluster.send(MasterEvent::MasterChangeAcknowledged { peer, app: "app-x".into() });
-    let unknown_worker = cluster.send(MasterEvent::WorkerSchedulerState { peer, worker, executors, drivers });
+    let unknown_worker = cluster.send(idle(peer, w(7)));
+    let not_waited_for = cluster.send(idle(worker_peer(0), w(0)));
 
     assert_eq!(acknowledged, [ignored(IgnoredReason::AppNotWaitedFor { app })]);
     assert_eq!(unknown_app, [ignored(IgnoredReason::UnknownApp { app: "app-x".into() })]);
     assert_eq!(unknown_worker, [ignored(IgnoredReason::UnknownWorker { worker: w(7) })]);
+    assert_eq!(not_waited_for, [ignored(IgnoredReason::WorkerNotWaitedFor { worker: w(0) })]);
 }
 
 #[test]
@@ -348,9 +325,45 @@ fn a_stored_worker_whose_address_is_taken_is_dropped() {
     assert_eq!(
         effects,
         [
-            to_worker(0, WorkerMessage::MasterChanged),
+            MasterEffect::ToWorker { peer: Peer(1), message: MasterToWorker::MasterChanged },
             MasterEffect::Forget(name.clone()),
             ignored(IgnoredReason::StoredTwice { name }),
         ]
     );
+}
+
+/// Behaviours: MAST-012, MAST-022.
+#[test]
+fn a_worker_gets_nothing_to_do_before_it_has_said_what_it_runs() {
+    let (old, app, _) = busy();
+    let (mut new, _) = successor(&old);
+    acknowledge(&mut new, &app);
+    new.send(answer_of(&old, 1));
+
+    new.register(worker_peer(0), old.worker_info(0).description.clone());
+    new.send(MasterEvent::Tick);
+
+    assert_eq!(new.state(), RecoveryState::Recovering);
+    new.send(answer_of(&old, 0));
+    assert_eq!(new.state(), RecoveryState::Alive);
+    assert_eq!(new.app_info(&app).executors, old.app_info(&app).executors);
+}
+
+/// Behaviours: MAST-022, MAST-024.
+#[test]
+fn a_worker_that_leaves_while_the_master_recovers_keeps_what_it_runs() {
+    let (old, app, _) = busy();
+    let (mut new, _) = successor(&old);
+    acknowledge(&mut new, &app);
+    new.send(MasterEvent::DecommissionWorkersOnHosts { peer: CLIENT, hosts: vec!["h0".to_owned()] });
+
+    new.send(answer_of(&old, 0));
+
+    let info = new.worker_info(0);
+    assert_eq!(
+        info.executors.keys().collect::<Vec<_>>(),
+        old.worker_info(0).executors.keys().collect::<Vec<_>>()
+    );
+    assert!(info.executors.values().all(|desc| desc.state == ExecutorState::Decommissioned));
+    assert_eq!(new.app_info(&app).executors.len(), 0);
 }

@@ -1,6 +1,7 @@
 //! States of the master, its settings, and ids.
 
 use super::{super::*, harness::*};
+use crate::deploy::*;
 
 fn config(change: impl FnOnce(&mut MasterConfig)) -> MasterConfig {
     let mut config = MasterConfig::default();
@@ -13,16 +14,15 @@ fn config(change: impl FnOnce(&mut MasterConfig)) -> MasterConfig {
 fn a_standby_master_ignores_applications_and_sends_workers_away() {
     let mut cluster = standby(MasterConfig::default());
     let peer = cluster.peer();
-    let master_address = MASTER_ADDRESS.to_owned();
 
     let to_app = cluster.send(MasterEvent::RegisterApplication { peer, app: app(None, 128) });
-    let to_worker =
-        cluster.send(MasterEvent::RegisterWorker { peer, worker: worker(0, 10, 512), master_address });
-    let to_leaver = cluster.send(MasterEvent::WorkerDecommissioning { peer, worker: w(0) });
+    let to_worker = cluster.register(peer, worker(0, 10, 512));
+    let to_leaver = cluster.hear(peer, WorkerToMaster::WorkerDecommissioning { worker: w(0) });
 
     assert_eq!(to_app, [ignored(IgnoredReason::NotLeading)]);
-    assert_eq!(to_worker, [MasterEffect::ToClient { peer, reply: Reply::MasterInStandby }]);
-    assert_eq!(to_leaver, [MasterEffect::ToClient { peer, reply: Reply::MasterInStandby }]);
+    let in_standby = MasterEffect::ToWorker { peer, message: MasterToWorker::MasterInStandby };
+    assert_eq!(to_worker, std::slice::from_ref(&in_standby));
+    assert_eq!(to_leaver, [in_standby]);
     assert_eq!(cluster.state(), RecoveryState::Standby);
     assert_eq!((cluster.apps().count(), cluster.workers().count()), (0, 0));
 }
@@ -151,10 +151,10 @@ fn events_that_can_change_nothing_run_no_pass() {
     let app = cluster.app(app(4, 128));
     let passes = cluster.scheduling_passes();
     let peer = cluster.worker_info(0).peer;
-    let executors = cluster.app_info(&app).executors.keys().map(|id| (app.clone(), *id)).collect();
+    let list = cluster.list(0);
 
-    cluster.send(MasterEvent::Heartbeat { peer, worker: w(0) });
-    cluster.send(MasterEvent::WorkerLatestState { worker: w(0), executors, drivers: vec![] });
+    cluster.hear(peer, WorkerToMaster::Heartbeat { worker: w(0) });
+    cluster.hear(peer, WorkerToMaster::LatestState(list));
     cluster.report(&app, 0, ExecutorState::Running, None);
     cluster.wait(std::time::Duration::from_secs(59));
     cluster.send(MasterEvent::Tick);

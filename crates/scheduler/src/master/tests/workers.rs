@@ -2,21 +2,38 @@
 
 use std::time::Duration;
 
-use firesteel_types::ExecutorId;
+use firesteel_types::{AppId, ExecutorId, ProfileId, WorkerId};
 
 use super::{super::*, harness::*};
+use crate::deploy::*;
 
 fn register(cluster: &mut Cluster, peer: Peer, worker: WorkerDescription) -> Vec<MasterEffect> {
-    cluster.send(MasterEvent::RegisterWorker { peer, worker, master_address: MASTER_ADDRESS.to_owned() })
+    cluster.register(peer, worker)
 }
 
 fn registered(peer: Peer, duplicate: bool) -> MasterEffect {
-    let reply = Reply::RegisteredWorker { master_address: MASTER_ADDRESS.to_owned(), duplicate };
-    MasterEffect::ToClient { peer, reply }
+    let message = MasterToWorker::RegisteredWorker { contacted: MASTER_ADDRESS.into(), duplicate };
+    MasterEffect::ToWorker { peer, message }
 }
 
 fn heartbeat(cluster: &mut Cluster, number: u32) -> Vec<MasterEffect> {
-    cluster.send(MasterEvent::Heartbeat { peer: CLIENT, worker: w(number) })
+    cluster.hear(CLIENT, WorkerToMaster::Heartbeat { worker: w(number) })
+}
+
+/// A worker's list with these executors and drivers.
+fn list(worker: WorkerId, executors: &[(&AppId, u32)], drivers: &[&str]) -> WorkerToMaster {
+    let executors = executors.iter().map(|&(app, executor)| ExecutorReport {
+        executor: key(app, executor),
+        profile: ProfileId::DEFAULT,
+        grant: grant(1, 1),
+        state: ExecutorState::Running,
+    });
+    let drivers = drivers.iter().map(|&driver| DriverReport { driver: driver.into(), grant: grant(1, 1) });
+    WorkerToMaster::LatestState(WorkerReport {
+        worker,
+        executors: executors.collect(),
+        drivers: drivers.collect(),
+    })
 }
 
 /// A master that recovers worker 0 (of 10 cores, on connection 500) and nothing else.
@@ -67,9 +84,10 @@ fn a_known_worker_that_was_unknown_to_the_new_master_is_alive_again() {
 
     let effects = register(&mut cluster, Peer(1), worker(0, 10, 512));
 
-    assert_eq!(effects, [registered(Peer(1), true)]);
+    // What it runs is still to be heard, and the question may have gone to a connection it does not have.
+    let asked = MasterEffect::ToWorker { peer: Peer(1), message: MasterToWorker::MasterChanged };
+    assert_eq!(effects, [registered(Peer(1), true), asked]);
     assert_eq!(cluster.worker_info(0).state, WorkerState::Alive);
-    // What it runs is still to be heard.
     assert_eq!(cluster.state(), RecoveryState::Recovering);
 }
 
@@ -82,8 +100,8 @@ fn a_new_id_at_an_address_in_use_is_refused() {
     let effects = register(&mut cluster, Peer(50), impostor);
 
     let message = "a worker at h0:7078 is registered already".to_owned();
-    let refused = MasterEffect::ToClient { peer: Peer(50), reply: Reply::RegisterWorkerFailed { message } };
-    assert_eq!(effects, [refused]);
+    let message = MasterToWorker::RegisterWorkerFailed { message };
+    assert_eq!(effects, [MasterEffect::ToWorker { peer: Peer(50), message }]);
     assert_eq!(cluster.workers().count(), 1);
 }
 
@@ -148,7 +166,7 @@ fn heartbeats_keep_a_worker_and_call_a_dead_one_back() {
     }
 
     assert_eq!(cluster.workers().map(|worker| worker.id().clone()).collect::<Vec<_>>(), [w(0)]);
-    assert_eq!(heartbeat(&mut cluster, 1), [to_client(Reply::ReconnectWorker)]);
+    assert_eq!(heartbeat(&mut cluster, 1), [to_reporter(MasterToWorker::ReconnectWorker)]);
     assert_eq!(heartbeat(&mut cluster, 7), [ignored(IgnoredReason::UnknownWorker { worker: w(7) })]);
 }
 
@@ -190,7 +208,7 @@ fn a_lost_worker_takes_its_executors_and_drivers_with_it() {
             MasterEffect::Forget(ObjectName::Worker(w(0))),
         ]
     );
-    let in_error = DriverStatus::Ended { end: DriverEnd::Error, worker: Some(w(0)), error: None };
+    let in_error = DriverStatus::Ended { state: DriverState::Error, worker: Some(w(0)), error: None };
     assert_eq!(cluster.status(&ends), Some(in_error));
     assert_eq!(cluster.status(&new_driver.id), Some(DriverStatus::Submitted));
 }
@@ -215,18 +233,13 @@ fn a_worker_must_kill_what_the_master_does_not_know() {
     let known_driver = cluster.driver(driver(1, 1));
     let app = cluster.app(app(None, 128));
     let stranger = AppId::from("app-x");
-    let executor = |app: &AppId, id| (app.clone(), ExecutorId(id));
 
-    let effects = cluster.send(MasterEvent::WorkerLatestState {
-        worker: w(0),
-        executors: vec![executor(&app, 0), executor(&app, 1), executor(&stranger, 0)],
-        drivers: vec![known_driver, "driver-x".into()],
-    });
+    let executors = [(&app, 0), (&app, 1), (&stranger, 0)];
+    let drivers = [known_driver.as_str(), "driver-x"];
+    let effects = cluster.hear(worker_peer(0), list(w(0), &executors, &drivers));
 
-    let kill = |app: &AppId, id| {
-        to_worker(0, WorkerMessage::KillExecutor { app: app.clone(), executor: ExecutorId(id) })
-    };
-    let kill_driver = to_worker(0, WorkerMessage::KillDriver { driver: "driver-x".into() });
+    let kill = |app: &AppId, id| to_worker(0, MasterToWorker::KillExecutor { executor: key(app, id) });
+    let kill_driver = to_worker(0, MasterToWorker::KillDriver { driver: "driver-x".into() });
     assert_eq!(effects, [kill(&app, 1), kill(&stranger, 0), kill_driver]);
 }
 
@@ -235,14 +248,78 @@ fn a_worker_must_kill_what_the_master_does_not_know() {
 fn lists_of_unknown_workers_and_of_those_yet_to_be_heard_kill_nothing() {
     let mut cluster = recovering();
     register(&mut cluster, Peer(1), worker(0, 10, 512));
-    let list = |worker| {
-        let executors = vec![("app-x".into(), ExecutorId(0))];
-        MasterEvent::WorkerLatestState { worker, executors, drivers: vec![] }
-    };
+    let stranger = AppId::from("app-x");
 
-    let of_unknown = cluster.send(list(w(7)));
-    let of_owing = cluster.send(list(w(0)));
+    let of_unknown = cluster.hear(Peer(1), list(w(7), &[(&stranger, 0)], &[]));
+    let of_owing = cluster.hear(Peer(1), list(w(0), &[(&stranger, 0)], &[]));
 
     assert_eq!(of_unknown, [ignored(IgnoredReason::UnknownWorker { worker: w(7) })]);
     assert_eq!(of_owing, [ignored(IgnoredReason::WorkerOwesState { worker: w(0) })]);
+}
+
+/// Behaviours: MAST-012, MAST-020.
+#[test]
+fn orders_that_were_lost_with_a_connection_are_given_up_once_the_worker_lists_what_it_runs() {
+    let mut cluster = cluster(1);
+    let driver_id = cluster.driver(driver(1, 1));
+    let app = cluster.app(AppDescription { executor_limit: Some(2), ..app(2, 128) });
+    register(&mut cluster, Peer(50), worker(0, 10, 512));
+
+    let on_the_old_one = cluster.hear(worker_peer(0), list(w(0), &[], &[]));
+    let effects = cluster.hear(Peer(50), list(w(0), &[(&app, 1)], &[]));
+    let again = cluster.hear(Peer(50), list(w(0), &[(&app, 1)], &[]));
+
+    assert_eq!(on_the_old_one, [ignored(IgnoredReason::OldConnection { worker: w(0) })]);
+    let lost = AppMessage::ExecutorUpdated {
+        executor: ExecutorId(0),
+        state: ExecutorState::Lost,
+        message: Some("the order to start it was lost".to_owned()),
+        exit_code: None,
+        worker_host: None,
+    };
+    let to = |message| MasterEffect::ToWorker { peer: Peer(50), message };
+    let driver_launch = MasterToWorker::LaunchDriver(Box::new(DriverLaunch {
+        driver: driver_id.clone(),
+        grant: grant(1, 1),
+        supervise: false,
+        command: driver(1, 1).command,
+    }));
+    let added = AppMessage::ExecutorAdded {
+        executor: ExecutorId(2),
+        worker: w(0),
+        host: "h0".into(),
+        port: 7078,
+        cores: 2,
+        memory_mib: 128,
+    };
+    assert_eq!(
+        effects,
+        [to_app(&app, lost), to(driver_launch), to(launch(&app, 2, grant(2, 128))), to_app(&app, added)]
+    );
+    assert_eq!(again, [], "what was ordered on this connection is on its way");
+    assert_eq!(cluster.status(&driver_id), Some(DriverStatus::Running { worker: w(0) }));
+}
+
+/// Behaviours: MAST-016.
+#[test]
+fn a_worker_speaks_only_of_its_own_executors_and_drivers() {
+    let mut cluster = cluster(2);
+    let driver_id = cluster.driver(driver(1, 1));
+    let app = cluster.app(AppDescription { executor_limit: Some(1), ..app(5, 128) });
+    let holder = cluster.app_info(&app).executors[&ExecutorId(0)].clone();
+    let other = if holder == w(0) { w(1) } else { w(0) };
+
+    let of_executor = cluster.report_from(other, key(&app, 0), ExecutorState::Exited, Some(1));
+    let place = cluster.drivers().next().unwrap().worker().cloned();
+    let stranger = if place == Some(w(0)) { w(1) } else { w(0) };
+    let change = DriverStateChange { driver: driver_id.clone(), state: DriverState::Failed, error: None };
+    let of_driver =
+        cluster.hear(CLIENT, WorkerToMaster::DriverStateChanged { worker: stranger.clone(), change });
+
+    let unknown = ignored(IgnoredReason::UnknownExecutor { executor: key(&app, 0) });
+    assert_eq!(of_executor, [unknown, acked(&app, 0, ExecutorState::Exited)]);
+    let not_there = IgnoredReason::DriverNotThere { driver: driver_id.clone(), worker: stranger };
+    let heard = to_reporter(MasterToWorker::DriverStateAck { driver: driver_id });
+    assert_eq!(of_driver, [ignored(not_there), heard]);
+    assert_eq!((cluster.app_info(&app).executors.len(), cluster.drivers().count()), (1, 1));
 }

@@ -29,7 +29,7 @@ fn a_launched_driver_runs_in_a_directory_of_its_own() {
     let start = ProcessStart {
         process,
         owner: ProcessOwner::Driver("driver-1".into()),
-        command: command(&["h1:7078"]),
+        command: Command::clone(&command(&["h1:7078"])),
         work_dir,
         local_dirs: vec![],
         grant: grant(),
@@ -60,8 +60,8 @@ fn the_exit_code_decides_how_a_driver_ended() {
         assert_eq!(effects, [driver_ended(expected, None)], "code {code}, killed: {killed}");
         assert_eq!(harness.worker.held(), (0, 0));
         let finished: Vec<_> = harness.worker.finished_drivers().cloned().collect();
-        let driver = "driver-1".into();
-        assert_eq!(finished, [FinishedDriver { driver, state: expected, error: None, grant: grant() }]);
+        let change = DriverStateChange { driver: "driver-1".into(), state: expected, error: None };
+        assert_eq!(finished, [FinishedDriver { change, grant: grant() }]);
     }
 }
 
@@ -75,6 +75,7 @@ fn an_error_while_starting_is_reported_with_its_cause_even_if_supervised() {
     let effects = harness.send(WorkerEvent::ProcessFailed { process, message: "no such file".to_owned() });
 
     assert_eq!(effects, [driver_ended(DriverState::Error, Some("no such file"))]);
+    harness.hear("m1", MasterToWorker::DriverStateAck { driver: "driver-1".into() });
     assert!(harness.worker.is_quiescent());
 }
 
@@ -144,6 +145,7 @@ fn a_driver_killed_while_it_waits_is_not_started_again() {
 
     assert_eq!(effects, [driver_ended(DriverState::Killed, None)]);
     assert_eq!(harness.pass_quietly(secs(100)), []);
+    harness.hear("m1", MasterToWorker::DriverStateAck { driver: "driver-1".into() });
     assert!(harness.worker.is_quiescent());
 }
 
@@ -159,7 +161,29 @@ fn a_driver_that_ends_without_a_master_is_reported_to_the_next_one() {
 
     assert_eq!(ended, []);
     let list = WorkerToMaster::LatestState(state(&[], &[]));
-    assert_eq!(back, [to_master("m1", list), driver_ended(DriverState::Finished, None)]);
+    assert_eq!(back, [driver_ended(DriverState::Finished, None), to_master("m1", list)]);
+}
+
+/// Behaviours: WORK-012.
+#[test]
+fn the_end_of_a_driver_is_reported_on_every_connection_until_it_is_acknowledged() {
+    let mut harness = Harness::connected();
+    let process = harness.run_driver(driver(false));
+    harness.exit(process, 1);
+    harness.lose("m1");
+
+    let back = harness.registered("m1");
+    let heard = harness.hear("m1", MasterToWorker::DriverStateAck { driver: "driver-1".into() });
+    let again = harness.registered("m1");
+
+    let list = || to_master("m1", WorkerToMaster::LatestState(state(&[], &[])));
+    assert_eq!(back, [driver_ended(DriverState::Failed, None), list()]);
+    assert_eq!(heard, []);
+    assert_eq!(again, [list()]);
+    assert!(harness.worker.is_quiescent());
+    let twice = harness.hear("m1", MasterToWorker::DriverStateAck { driver: "driver-1".into() });
+    let nothing = WorkerIgnored::NoDriverEndToAcknowledge { driver: "driver-1".into() };
+    assert_eq!(twice, [ignored(nothing)]);
 }
 
 #[test]

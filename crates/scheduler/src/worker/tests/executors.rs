@@ -17,7 +17,7 @@ fn a_launch_makes_the_directories_then_starts_the_process() {
     let start = ProcessStart {
         process,
         owner: ProcessOwner::Executor(key(3)),
-        command: command(&["--id", "3"]),
+        command: Command::clone(&command(&["--id", "3"])),
         work_dir,
         local_dirs: local_dirs(),
         grant: grant(),
@@ -51,12 +51,13 @@ fn addresses_count_as_used_while_the_executor_lives() {
     let order = ExecutorLaunch { grant: Grant { addresses: one_gpu, ..grant() }, ..launch(1) };
 
     let process = created_process(&harness.hear("m1", MasterToWorker::LaunchExecutor(Box::new(order))));
-    let used = harness.worker.held.addresses.clone();
+    let one_each = [("gpu".into(), 1)].into();
+    let free_meanwhile = harness.worker.resources.fits_by_addresses(&one_each);
     harness.dirs_created(process);
     harness.exit(process, 0);
 
-    assert_eq!(used, [("gpu".into(), [("1".into(), 1)].into())].into());
-    assert_eq!(harness.worker.held.addresses, [].into());
+    assert_eq!(free_meanwhile, 1);
+    assert_eq!(harness.worker.resources.fits_by_addresses(&one_each), 2);
 }
 
 /// Behaviours: WORK-005, WORK-006.

@@ -1,10 +1,10 @@
 //! A worker with a clock of its own, and short names for what tests send and expect.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
-use firesteel_types::{ProfileId, Timestamp};
+use firesteel_types::{ExecutorKey, ProfileId, Timestamp};
 
-use crate::worker::*;
+use crate::{deploy::*, worker::*};
 
 /// 2024-02-29 12:34:56 UTC, so that times before the start can be told too.
 pub(super) const START: Timestamp = Timestamp::from_secs(1_709_210_096);
@@ -58,7 +58,7 @@ impl Harness {
     }
 
     pub(super) fn registered(&mut self, master: &str) -> Vec<WorkerEffect> {
-        self.hear(master, MasterToWorker::Registered { contacted: master.into(), duplicate: false })
+        self.hear(master, MasterToWorker::RegisteredWorker { contacted: master.into(), duplicate: false })
     }
 
     pub(super) fn lose(&mut self, master: &str) -> Vec<WorkerEffect> {
@@ -143,9 +143,9 @@ pub(super) fn grant() -> Grant {
     Grant { cores: 2, memory_mib: 1024, ..Grant::default() }
 }
 
-pub(super) fn command(arguments: &[&str]) -> Command {
+pub(super) fn command(arguments: &[&str]) -> Arc<Command> {
     let arguments = arguments.iter().map(|&argument| argument.to_owned()).collect();
-    Command { program: "app".to_owned(), arguments, ..Command::default() }
+    Arc::new(Command { program: "app".to_owned(), arguments, ..Command::default() })
 }
 
 pub(super) fn launch(executor: u32) -> ExecutorLaunch {
@@ -190,21 +190,20 @@ pub(super) fn to_master(master: &str, message: WorkerToMaster) -> WorkerEffect {
 }
 
 pub(super) fn register_at(master: &str) -> WorkerEffect {
-    let registration = RegisterWorker {
-        worker: WORKER.into(),
+    let worker = WorkerDescription {
+        id: WORKER.into(),
         host: "h1".into(),
         port: 7078,
         resources: Grant { cores: 8, memory_mib: 8192, ..Grant::default() },
-        contacted: master.into(),
     };
-    to_master(master, WorkerToMaster::RegisterWorker(registration))
+    to_master(master, WorkerToMaster::RegisterWorker { worker, contacted: master.into() })
 }
 
 pub(super) fn heartbeat_to(master: &str) -> WorkerEffect {
     to_master(master, WorkerToMaster::Heartbeat { worker: WORKER.into() })
 }
 
-pub(super) fn state(executors: &[(u32, ExecutorState)], drivers: &[&str]) -> WorkerState {
+pub(super) fn state(executors: &[(u32, ExecutorState)], drivers: &[&str]) -> WorkerReport {
     let executors = executors.iter().map(|&(executor, state)| ExecutorReport {
         executor: key(executor),
         profile: ProfileId::DEFAULT,
@@ -212,7 +211,7 @@ pub(super) fn state(executors: &[(u32, ExecutorState)], drivers: &[&str]) -> Wor
         state,
     });
     let drivers = drivers.iter().map(|&id| DriverReport { driver: id.into(), grant: grant() });
-    WorkerState { worker: WORKER.into(), executors: executors.collect(), drivers: drivers.collect() }
+    WorkerReport { worker: WORKER.into(), executors: executors.collect(), drivers: drivers.collect() }
 }
 
 pub(super) fn changed(
@@ -227,8 +226,8 @@ pub(super) fn changed(
 }
 
 pub(super) fn driver_ended(state: DriverState, error: Option<&str>) -> WorkerEffect {
-    let (worker, driver, error) = (WORKER.into(), "driver-1".into(), error.map(str::to_owned));
-    to_master("m1", WorkerToMaster::DriverStateChanged { worker, driver, state, error })
+    let change = DriverStateChange { driver: "driver-1".into(), state, error: error.map(str::to_owned) };
+    to_master("m1", WorkerToMaster::DriverStateChanged { worker: WORKER.into(), change })
 }
 
 pub(super) fn ignored(reason: WorkerIgnored) -> WorkerEffect {

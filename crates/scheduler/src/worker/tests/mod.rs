@@ -13,7 +13,8 @@ mod state_sync;
 
 use std::time::Duration;
 
-use firesteel_types::Timestamp;
+use firesteel_types::{AppId, DriverId, ExecutorKey, Timestamp};
 
 use super::*;
+use crate::deploy::*;
 use harness::*;

@@ -39,7 +39,7 @@ fn a_worker_that_was_never_registered_also_registers_with_a_changed_master() {
     let retry = harness.pass(secs(14)).remove(0).1;
     let then = harness.registered("m2");
 
-    let list = |kind: fn(WorkerState) -> WorkerToMaster| to_master("m2", kind(state(&[], &[])));
+    let list = |kind: fn(WorkerReport) -> WorkerToMaster| to_master("m2", kind(state(&[], &[])));
     assert_eq!(effects, [list(WorkerToMaster::SchedulerState), register_at("m2")]);
     assert_eq!(retry, register_at("m2"));
     assert_eq!(then, [list(WorkerToMaster::LatestState), heartbeat_to("m2")]);
@@ -59,8 +59,9 @@ fn orders_from_a_master_that_is_not_active_are_ignored() {
         MasterToWorker::KillDriver { driver: "driver-1".into() },
         MasterToWorker::ApplicationFinished { app: "app-1".into() },
         MasterToWorker::ReconnectWorker,
-        MasterToWorker::Decommission,
+        MasterToWorker::DecommissionWorker,
         MasterToWorker::ExecutorStateAck { executor: key(1), state: ExecutorState::Running },
+        MasterToWorker::DriverStateAck { driver: "driver-1".into() },
     ];
 
     for order in orders {
@@ -86,16 +87,17 @@ fn a_worker_told_to_reconnect_registers_again() {
 
 /// Behaviours: WORK-005.
 #[test]
-fn a_decommissioned_worker_ignores_launches() {
+fn a_decommissioned_worker_starts_drivers_but_no_executors() {
     let mut harness = Harness::connected_with(WorkerConfig { decommission_enabled: true, ..config() });
     harness.run_executor(1);
 
-    assert_eq!(harness.hear("m1", MasterToWorker::Decommission), []);
+    assert_eq!(harness.hear("m1", MasterToWorker::DecommissionWorker), []);
 
-    assert_eq!(harness.launch(2), [ignored(WorkerIgnored::Decommissioned)]);
-    assert_eq!(harness.launch_driver(driver(false)), [ignored(WorkerIgnored::Decommissioned)]);
+    let refused = changed(2, ExecutorState::Failed, "the worker is decommissioned", None);
+    assert_eq!(harness.launch(2), [refused], "so that the master does not count on it");
     assert_eq!(harness.live_executors(), [(key(1), ExecutorState::Running)], "what runs goes on");
-    let again = harness.hear("m1", MasterToWorker::Decommission);
+    harness.run_driver(driver(false));
+    let again = harness.hear("m1", MasterToWorker::DecommissionWorker);
     assert_eq!(again, [ignored(WorkerIgnored::AlreadyDecommissioned)]);
 }
 
@@ -105,7 +107,7 @@ fn a_signal_to_drain_is_passed_on_to_the_master() {
 
     let effects = harness.send(WorkerEvent::DecommissionSignalled);
 
-    assert_eq!(effects, [to_master("m1", WorkerToMaster::Decommissioned { worker: WORKER.into() })]);
+    assert_eq!(effects, [to_master("m1", WorkerToMaster::WorkerDecommissioning { worker: WORKER.into() })]);
 }
 
 #[test]
@@ -116,7 +118,7 @@ fn a_signal_to_drain_without_a_master_is_passed_on_when_there_is_one() {
     let effects = harness.registered("m1");
 
     let list = WorkerToMaster::LatestState(state(&[], &[]));
-    let drains = WorkerToMaster::Decommissioned { worker: WORKER.into() };
+    let drains = WorkerToMaster::WorkerDecommissioning { worker: WORKER.into() };
     assert_eq!(effects, [to_master("m1", list), to_master("m1", drains), heartbeat_to("m1")]);
 }
 

@@ -137,12 +137,12 @@ impl History {
     fn hear_any_master(&mut self, master: u8, message: u8) {
         let master = format!("m{master}");
         let message = match message {
-            0 => MasterToWorker::Standby,
-            1 => MasterToWorker::RegisterFailed { message: "no".to_owned() },
+            0 => MasterToWorker::MasterInStandby,
+            1 => MasterToWorker::RegisterWorkerFailed { message: "no".to_owned() },
             2 => MasterToWorker::MasterChanged,
-            _ => MasterToWorker::Registered { contacted: master.as_str().into(), duplicate: true },
+            _ => MasterToWorker::RegisteredWorker { contacted: master.as_str().into(), duplicate: true },
         };
-        if matches!(message, MasterToWorker::MasterChanged | MasterToWorker::Registered { .. }) {
+        if matches!(message, MasterToWorker::MasterChanged | MasterToWorker::RegisteredWorker { .. }) {
             self.active.clone_from(&master);
         }
         let effects = self.harness.hear(&master, message);
@@ -211,7 +211,8 @@ impl History {
         let live_drivers = live.drivers.into_iter().map(|report| ProcessOwner::Driver(report.driver));
         let finished_executors =
             worker.finished_executors().map(|f| ProcessOwner::Executor(f.change.executor.clone()));
-        let finished_drivers = worker.finished_drivers().map(|f| ProcessOwner::Driver(f.driver.clone()));
+        let finished_drivers =
+            worker.finished_drivers().map(|f| ProcessOwner::Driver(f.change.driver.clone()));
         let known: BTreeSet<ProcessOwner> =
             live_executors.chain(live_drivers).chain(finished_executors).chain(finished_drivers).collect();
         assert!(self.started.is_subset(&known), "a started process is alive or listed as finished");

@@ -66,7 +66,8 @@ fn the_spread_of_retries_is_chosen_once_from_the_seed() {
 fn a_refusal_ends_a_worker_that_was_never_registered() {
     let mut harness = Harness::registering(config());
 
-    let effects = harness.hear("m2", MasterToWorker::RegisterFailed { message: "who are you".to_owned() });
+    let effects =
+        harness.hear("m2", MasterToWorker::RegisterWorkerFailed { message: "who are you".to_owned() });
 
     let reason = "m2 refused the registration: who are you".to_owned();
     assert_eq!(effects, [WorkerEffect::Exit { code: 1, reason }]);
@@ -78,7 +79,7 @@ fn a_refusal_does_not_end_a_worker_that_was_registered_before() {
     let mut harness = Harness::connected();
     harness.lose("m1");
 
-    let effects = harness.hear("m2", MasterToWorker::RegisterFailed { message: "no".to_owned() });
+    let effects = harness.hear("m2", MasterToWorker::RegisterWorkerFailed { message: "no".to_owned() });
 
     let refused = WorkerIgnored::RegistrationRefused { master: "m2".into(), message: "no".to_owned() };
     assert_eq!(effects, [ignored(refused)]);
@@ -90,7 +91,7 @@ fn a_refusal_does_not_end_a_worker_that_was_registered_before() {
 fn a_master_in_standby_is_ignored_and_the_retries_go_on() {
     let mut harness = Harness::registering(config());
 
-    let effects = harness.hear("m2", MasterToWorker::Standby);
+    let effects = harness.hear("m2", MasterToWorker::MasterInStandby);
 
     assert_eq!(effects, [ignored(WorkerIgnored::MasterInStandby { master: "m2".into() })]);
     assert_eq!(retry_times(&mut harness).len(), 17);
@@ -130,7 +131,7 @@ fn the_address_first_contacted_is_used_again_when_that_is_preferred() {
     let answered_as_internal = |prefer_configured_master_address| {
         let mut harness = Harness::registering(WorkerConfig { prefer_configured_master_address, ..config() });
         let contacted = "m1".into();
-        harness.hear("internal", MasterToWorker::Registered { contacted, duplicate: false });
+        harness.hear("internal", MasterToWorker::RegisteredWorker { contacted, duplicate: false });
         harness.lose("m1");
         harness.pass(secs(16)).remove(0).1
     };

@@ -65,7 +65,7 @@ fn an_executor_that_ends_without_a_master_is_reported_to_the_next_one() {
 
     assert_eq!(ended, []);
     let exited = changed(1, ExecutorState::Exited, "exited with code 0", Some(0));
-    assert_eq!(back, [to_master("m1", WorkerToMaster::LatestState(state(&[], &[]))), exited]);
+    assert_eq!(back, [exited, to_master("m1", WorkerToMaster::LatestState(state(&[], &[])))]);
 }
 
 #[test]

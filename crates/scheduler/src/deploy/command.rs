@@ -4,10 +4,8 @@
 
 use std::collections::BTreeMap;
 
-use firesteel_types::{ExecutorId, Host, ProfileId};
+use firesteel_types::{AppId, ExecutorId, Host, ProfileId};
 use serde::{Deserialize, Serialize};
-
-use super::ids::AppId;
 
 /// A program, its arguments and what is set in its environment.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
