@@ -5,7 +5,7 @@ use std::sync::Arc;
 use indexmap::{IndexMap, IndexSet};
 use rustc_hash::FxBuildHasher;
 
-use firesteel_types::Host;
+use firesteel_types::{ExecutorId, Host};
 
 /// A host, numbered in the order of first mention.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -27,8 +27,8 @@ pub(crate) struct Hosts {
 #[derive(Debug, Default)]
 struct HostState {
     rack: RackState,
-    /// Executors that count as alive for locality.
-    alive: u32,
+    /// Executors that count as alive for locality, in the order of their ids.
+    alive: Vec<ExecutorId>,
 }
 
 /// What is known of a host's rack.
@@ -62,7 +62,7 @@ impl Hosts {
 
     /// Whether an executor is alive there.
     pub(crate) fn is_alive(&self, id: HostId) -> bool {
-        self.hosts[id.0 as usize].alive > 0
+        !self.hosts[id.0 as usize].alive.is_empty()
     }
 
     /// Whether a host of the rack has an executor alive.
@@ -78,20 +78,26 @@ impl Hosts {
         }
     }
 
+    /// Executors that are alive there, in the order of their ids.
+    pub(crate) fn alive_on(&self, id: HostId) -> &[ExecutorId] {
+        &self.hosts[id.0 as usize].alive
+    }
+
     /// One more executor is alive on the host.
-    pub(crate) fn add_alive(&mut self, id: HostId) {
+    pub(crate) fn add_alive(&mut self, id: HostId, executor: ExecutorId) {
         let state = &mut self.hosts[id.0 as usize];
-        state.alive += 1;
-        if let (1, RackState::Known(Some(rack))) = (state.alive, state.rack) {
+        let at = state.alive.partition_point(|other| *other < executor);
+        state.alive.insert(at, executor);
+        if let (1, RackState::Known(Some(rack))) = (state.alive.len(), state.rack) {
             self.alive_in_rack[rack.0 as usize] += 1;
         }
     }
 
     /// One executor less is alive on the host.
-    pub(crate) fn remove_alive(&mut self, id: HostId) {
+    pub(crate) fn remove_alive(&mut self, id: HostId, executor: ExecutorId) {
         let state = &mut self.hosts[id.0 as usize];
-        state.alive -= 1;
-        if let (0, RackState::Known(Some(rack))) = (state.alive, state.rack) {
+        state.alive.retain(|other| *other != executor);
+        if let (true, RackState::Known(Some(rack))) = (state.alive.is_empty(), state.rack) {
             self.alive_in_rack[rack.0 as usize] -= 1;
         }
     }
@@ -123,7 +129,7 @@ impl Hosts {
         if before == RackState::Known(rack) {
             return false;
         }
-        if state.alive > 0 {
+        if !state.alive.is_empty() {
             if let RackState::Known(Some(old)) = before {
                 self.alive_in_rack[old.0 as usize] -= 1;
             }

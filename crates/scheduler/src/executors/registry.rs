@@ -114,14 +114,6 @@ impl Executors {
         self.get(id).map(|executor| self.hosts.name(executor.host))
     }
 
-    /// Executors that are alive on a host, in the order of their ids.
-    pub(crate) fn alive_on(&self, host: HostId) -> Vec<ExecutorId> {
-        let mut alive: Vec<_> =
-            self.iter().filter(|(_, e)| e.host == host && e.is_alive()).map(|(id, _)| id).collect();
-        alive.sort_unstable();
-        alive
-    }
-
     pub(crate) fn is_alive(&self, id: ExecutorId) -> bool {
         self.get(id).is_some_and(Executor::is_alive)
     }
@@ -153,8 +145,8 @@ impl Executors {
         let result = change(executor);
         let (host, is_alive) = (executor.host, executor.is_alive());
         match (was_alive, is_alive) {
-            (false, true) => self.hosts.add_alive(host),
-            (true, false) => self.hosts.remove_alive(host),
+            (false, true) => self.hosts.add_alive(host, id),
+            (true, false) => self.hosts.remove_alive(host, id),
             (false, false) | (true, true) => (),
         }
         self.refresh_offer(id);
@@ -260,8 +252,8 @@ impl Executors {
     #[cfg(test)]
     pub(crate) fn replace_resources(&mut self, id: ExecutorId, resources: ExecutorResources) {
         let executor = self.executors.get_mut(&id).expect("the test names a registered executor");
-        self.total_cpus = self.total_cpus - executor.resources.cpus_total();
-        self.total_cpus = self.total_cpus.plus(resources.cpus_total());
+        self.total_nanos -= u128::from(executor.resources.cpus_total().as_nanos());
+        self.total_nanos += u128::from(resources.cpus_total().as_nanos());
         executor.resources = resources;
         self.refresh_offer(id);
     }

@@ -58,8 +58,8 @@ impl PendingTasks {
                     listed.executor = true;
                 }
                 TaskLocation::HostCache(_) => {
-                    for executor in executors.alive_on(host) {
-                        self.for_executor.entry(executor).or_default().push(index);
+                    for executor in executors.hosts.alive_on(host) {
+                        self.for_executor.entry(*executor).or_default().push(index);
                         listed.executor = true;
                     }
                 }

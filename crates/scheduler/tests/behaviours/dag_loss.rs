@@ -142,33 +142,38 @@ fn an_executor_that_comes_back_has_a_clean_record() {
     );
 }
 
-/// Contact with executor 0 is lost; the success of a task that it ran was on the way.
+/// A fetch failure of another job writes executor 0 off while a map task of this job runs there.
 ///
 /// Behaviours: DAG-040.
 #[test]
-fn a_late_success_from_a_lost_executor_ends_the_task_without_an_output() {
+fn a_success_from_an_executor_that_was_written_off_ends_the_task_without_an_output() {
     let mut world = World::new();
-    let nodes = [pinned(0, &[(0, "h1"), (1, "h2")]), shuffled(1, 1, 0, 0)];
-    world.executors(0, &["h1", "h2"], 1).rdds(nodes);
+    world.executors(0, &["h1", "h2"], 2).rdds([
+        pinned(0, &[(0, "h1"), (1, "h2")]),
+        shuffled(1, 1, 0, 0),
+        pinned(2, &[(0, "h1")]),
+        placed(shuffled(3, 1, 1, 2), &[(1, "h2")]),
+    ]);
+    world.submit(3);
+    world.finish_map(0, &[10]);
     world.submit(1);
-    let (on_lost, other) = (world.attempt_of("stage-0.0", 0), world.attempt_of("stage-0.0", 1));
-    let disconnected = world.send(Event::ExecutorDisconnected { executor: firesteel_types::ExecutorId(0) });
+    let (on_lost, other) = (world.attempt_of("stage-2.0", 0), world.attempt_of("stage-2.0", 1));
+    world.fail(1, fetch_failed(1, 0, 0, "h1"));
 
     let late = world.finish_map(on_lost, &[10]);
     let drained = world.finish_map(other, &[10]);
 
-    assert_eq!(disconnected.lines(), ["remove blocks of executor-0"]);
     assert_eq!(late.lines(), [format!("* attempt-{on_lost} ends")]);
     assert_eq!(
         drained.lines(),
         [
-            "forget stage-0.0".to_owned(),
+            "forget stage-2.0".to_owned(),
             format!("* attempt-{other} ends"),
-            "* stage-0.0 completed".to_owned(),
-            "* stage-0.1 submitted, 1 tasks".to_owned(),
-            "prepare stage-0.1 for shuffle-0".to_owned(),
-            "* attempt-2 starts".to_owned(),
-            "launch attempt-2 = stage-0.1 partition-0 try-0 on executor-1 Any".to_owned(),
+            "* stage-2.0 completed".to_owned(),
+            "* stage-2.1 submitted, 1 tasks".to_owned(),
+            "prepare stage-2.1 for shuffle-0".to_owned(),
+            "* attempt-4 starts".to_owned(),
+            "launch attempt-4 = stage-2.1 partition-0 try-0 on executor-0 Process".to_owned(),
         ]
     );
 }

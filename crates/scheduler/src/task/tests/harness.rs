@@ -115,7 +115,6 @@ fn task_set(preferred: &[&[&str]]) -> TaskSet {
         barrier: false,
         epoch: 0,
         tasks,
-        is_sorted: true,
         preferred: preferred
             .iter()
             .map(|places| places.iter().map(|place| TaskLocation::from(*place)).collect())
