@@ -175,8 +175,7 @@ impl Scheduler {
         for (attempt, running) in &self.tasks.running {
             let executor = self.cx.executors.get(running.info.executor);
             let holds = executor.is_some_and(|executor| executor.running.contains(attempt));
-            let fetching = matches!(running.phase, crate::task::RunPhase::Fetching(_));
-            assert_eq!(holds, !fetching, "{attempt} holds resources exactly while it runs");
+            assert_eq!(holds, running.is_on_executor(), "{attempt} holds resources exactly while it runs");
         }
         for stage in &self.dag.running {
             let has_set = !self.tasks.sets_of(*stage).is_empty();

@@ -19,6 +19,5 @@ mod status;
 mod timers;
 mod unschedulable;
 
-pub(crate) use running::{Passed, RunPhase};
 pub(crate) use scheduler::TaskScheduler;
 pub(crate) use set::{Task, TaskOrder, TaskSet};

@@ -20,6 +20,16 @@ pub(crate) struct Running {
     pub(crate) note: LaunchNote,
 }
 
+impl Running {
+    /// Whether its executor still has it. An attempt whose result is on the way has ended there.
+    pub(crate) const fn is_on_executor(&self) -> bool {
+        match self.phase {
+            RunPhase::Launching | RunPhase::Running => true,
+            RunPhase::Fetching(_) => false,
+        }
+    }
+}
+
 /// Where an attempt stands.
 #[derive(Debug)]
 pub(crate) enum RunPhase {

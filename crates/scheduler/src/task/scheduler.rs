@@ -11,7 +11,7 @@ use firesteel_types::{
 
 use super::{
     manager::TaskSetManager,
-    running::{RunPhase, Running},
+    running::Running,
     set::{TaskOrder, TaskSet},
     unschedulable::Unschedulable,
 };
@@ -173,16 +173,17 @@ impl TaskScheduler {
     }
 
     fn kill_attempts(&self, cx: &mut Shared, key: SetKey, interrupt: bool, reason: &str) {
-        if !cx.config.can_kill_tasks {
-            return;
-        }
         for attempt in self.set(key).running() {
-            let running = &self.running[&attempt];
-            // An attempt whose result is on the way has ended: there is nothing to kill.
-            if !matches!(running.phase, RunPhase::Fetching(_)) {
-                let (executor, reason) = (running.info.executor, reason.to_owned());
-                cx.out.push(Effect::KillTask { executor, attempt, interrupt, reason });
-            }
+            self.tell_to_end(cx, attempt, interrupt, reason);
+        }
+    }
+
+    /// Tells the executor of an attempt to end it, where the backend can and there is something to end.
+    pub(super) fn tell_to_end(&self, cx: &mut Shared, attempt: AttemptId, interrupt: bool, reason: &str) {
+        let running = &self.running[&attempt];
+        if cx.config.can_kill_tasks && running.is_on_executor() {
+            let (executor, reason) = (running.info.executor, reason.to_owned());
+            cx.out.push(Effect::KillTask { executor, attempt, interrupt, reason });
         }
     }
 

@@ -179,8 +179,7 @@ impl TaskScheduler {
             let running = &mut self.running[&attempt];
             if running.info.index == index {
                 running.beaten = true;
-                let (executor, reason) = (running.info.executor, BEATEN.to_owned());
-                cx.out.push(Effect::KillTask { executor, attempt, interrupt: true, reason });
+                self.tell_to_end(cx, attempt, true, BEATEN);
             }
         }
     }
@@ -253,7 +252,8 @@ impl TaskScheduler {
 
     /// A launched task never left the driver: its set is of no use.
     pub(crate) fn on_not_sent(&mut self, cx: &mut Shared, attempt: AttemptId, why: NotSent) {
-        let Some(running) = self.running.get(&attempt) else {
+        // An attempt that has reported its end was sent, so the report is late or wrong.
+        let Some(running) = self.running.get(&attempt).filter(|running| running.is_on_executor()) else {
             return cx.ignore(Ignored::UnknownAttempt { attempt });
         };
         let (key, index) = (running.set, running.info.index);
@@ -290,11 +290,14 @@ impl TaskScheduler {
         interrupt: bool,
         reason: String,
     ) {
-        let executor = self.running.get(&attempt).map(|running| running.info.executor);
-        if let Some(executor) = executor {
-            cx.out.push(Effect::KillTask { executor, attempt, interrupt, reason });
+        let found = self.running.get(&attempt).is_some_and(Running::is_on_executor);
+        if found {
+            self.tell_to_end(cx, attempt, interrupt, &reason);
         }
-        cx.out.push(Effect::TaskKillAnswer { attempt, found: executor.is_some() });
+        if found && !cx.config.can_kill_tasks {
+            cx.ignore(Ignored::CannotKill);
+        }
+        cx.out.push(Effect::TaskKillAnswer { attempt, found });
     }
 
     /// Figures of running attempts, for display and for speculation; totals do not change.
