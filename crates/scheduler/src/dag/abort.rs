@@ -79,7 +79,10 @@ impl DagScheduler {
         let interrupt = job.properties.interrupts_on_cancel();
         for stage in self.busy_stages_of(job) {
             cx.to_tasks.push_back(TaskOrder::KillStage { stage, interrupt, reason: reason.to_owned() });
-            self.mark_finished(cx, stage, Some(reason), WillRetry::No);
+            // The attempt of a stage that failed has ended before; Spark tells the listeners again.
+            if self.running.contains(&stage) {
+                self.mark_finished(cx, stage, Some(reason), WillRetry::No);
+            }
         }
     }
 

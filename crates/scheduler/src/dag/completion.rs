@@ -97,7 +97,10 @@ impl DagScheduler {
         let interrupt = job.properties.interrupts_on_cancel();
         cx.out.push(Effect::DeliverResult { job: id, position: ended.output, attempt: ended.info.attempt });
         if is_last {
-            self.mark_finished(cx, stage, None, WillRetry::No);
+            // After a fetch failure the attempt has ended before, and its last result came late.
+            if self.running.contains(&stage) {
+                self.mark_finished(cx, stage, None, WillRetry::No);
+            }
             self.cancel_independent_stages(cx, id, &format!("{id} is finished"));
             // Second copies and zombies of the result stage are of no use to anybody.
             let reason = "the stage is finished".to_owned();
