@@ -28,16 +28,22 @@ impl DagScheduler {
     }
 
     fn cancel(&mut self, cx: &mut Shared, job: JobId, reason: String) {
+        let is_stuck = |active| !cx.config.can_kill_tasks && !self.busy_stages_of(active).is_empty();
+        if self.jobs.get(&job).is_some_and(is_stuck) {
+            cx.ignore(Ignored::CannotKill);
+        } else {
+            self.cancel_at_once(cx, job, reason);
+        }
+    }
+
+    /// Ends a job whether or not its tasks can be ended too.
+    fn cancel_at_once(&mut self, cx: &mut Shared, job: JobId, reason: String) {
         let error = JobError::Cancelled { job, reason };
         if self.deferred.remove(&job).is_some() {
             cx.out.push(Effect::JobFailed { job, error });
             self.forget_dropped(cx);
-        } else if let Some(active) = self.jobs.get(&job) {
-            if cx.config.can_kill_tasks || self.busy_stages_of(active).is_empty() {
-                self.fail_job(cx, job, error);
-            } else {
-                cx.ignore(Ignored::CannotKill);
-            }
+        } else if self.jobs.contains_key(&job) {
+            self.fail_job(cx, job, error);
         } else {
             cx.ignore(Ignored::UnknownJob { job });
         }
@@ -83,7 +89,9 @@ impl DagScheduler {
 
     /// Nothing runs any more, and nothing will.
     pub(crate) fn stop(&mut self, cx: &mut Shared) {
-        self.cancel_all(cx, "the context was shut down");
+        for job in self.jobs_with(|_| true) {
+            self.cancel_at_once(cx, job, "the context was shut down".to_owned());
+        }
         self.is_stopped = true;
     }
 
