@@ -128,7 +128,7 @@ impl Scheduler {
     }
 
     /// Carries orders and reports between the halves until there are none.
-    fn settle(&mut self) {
+    pub(super) fn settle(&mut self) {
         loop {
             if let Some(order) = self.cx.to_tasks.pop_front() {
                 self.watch_barrier(&order);
