@@ -67,10 +67,12 @@ impl DagScheduler {
 
     fn on_task_succeeded(&mut self, cx: &mut Shared, ended: TaskEnded) {
         let stage = self.stage(ended.set.stage);
-        let is_ignored = stage.ignores(ended.set.attempt);
-        if !is_ignored && ended.set.attempt < stage.latest_attempt() {
-            let partition = ended.info.partition;
-            cx.to_tasks.push_back(TaskOrder::PartitionCompleted { stage: stage.id, partition });
+        let is_old = ended.set.attempt < stage.latest_attempt();
+        // A barrier stage runs again as a whole, so nothing of an older attempt counts.
+        let is_ignored = stage.ignores(ended.set.attempt) || (stage.barrier && is_old);
+        if is_old && !is_ignored {
+            let output = ended.output;
+            cx.to_tasks.push_back(TaskOrder::OutputCompleted { stage: stage.id, output });
         }
         match stage.kind {
             StageKind::Result(job) => self.on_result(cx, job, &ended, is_ignored),

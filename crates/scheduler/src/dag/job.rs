@@ -59,14 +59,6 @@ impl Results {
         }
     }
 
-    /// Whether positions and partitions ascend together.
-    pub(crate) fn is_sorted(&self) -> bool {
-        match &self.partitions {
-            Partitions::All => true,
-            Partitions::Listed(list) => list.is_sorted(),
-        }
-    }
-
     pub(crate) fn is_finished(&self, position: u32) -> bool {
         self.finished.contains(position as usize)
     }

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use firesteel_types::{
-    Dependency, JobId, JobOutcome, ListenerEvent, PartitionId, Properties, RddId, ShuffleId, StageAttemptId,
-    StageId,
+    Dependency, JobId, JobOutcome, ListenerEvent, PartitionId, Properties, RddId, ShuffleDependency, ShuffleId,
+    StageAttemptId, StageId,
 };
 
 use super::{
@@ -252,11 +252,12 @@ impl DagScheduler {
         if !self.roll_back_before_retry(cx, id) {
             return;
         }
+        self.ready_outputs(cx, id);
         let stage = self.stage(id);
         let Some(job) = stage.jobs.first().and_then(|job| self.jobs.get(job)) else { return };
         let properties = cx.profiles.stage_properties(stage.profile, &job.properties);
         let priority = job.id;
-        let (kind, tasks, is_sorted) = self.missing_tasks(cx, id);
+        let (kind, tasks) = self.missing_tasks(cx, id);
         let rdd = self.stage(id).rdd;
         let partitions = self.lineage.get(rdd).map_or(0, |node| node.partitions);
         if partitions > 0 {
@@ -297,28 +298,47 @@ impl DagScheduler {
             barrier,
             epoch,
             tasks,
-            is_sorted,
             preferred,
         };
         cx.to_tasks.push_back(TaskOrder::Submit(Box::new(task_set)));
     }
 
-    /// The tasks of the partitions that lack an output.
-    fn missing_tasks(&self, cx: &Shared, id: StageId) -> (StageTaskKind, Vec<Task>, bool) {
+    /// Makes sure that there is a place for the outputs of a map stage, and nothing in it that does not count.
+    fn ready_outputs(&self, cx: &mut Shared, id: StageId) {
+        let stage = self.stage(id);
+        let Some(&ShuffleDependency { shuffle, reducers, .. }) = stage.map_side().map(|side| &side.dependency)
+        else {
+            return;
+        };
+        if !cx.map_outputs.contains(shuffle) {
+            // It was dropped too early and is wanted again.
+            let maps = self.lineage.get(stage.rdd).map_or(0, |node| node.partitions);
+            let registered = cx.map_outputs.register_shuffle(shuffle, maps, reducers);
+            registered.expect("the shuffle is not registered");
+        }
+        if stage.barrier && !self.is_available(cx, id) && cx.map_outputs.available(shuffle) > 0 {
+            // A barrier stage runs as a whole, so what is left of an earlier attempt is of no use.
+            let unregistered = cx.map_outputs.unregister_all_outputs(shuffle);
+            unregistered.expect("the shuffle is registered");
+        }
+    }
+
+    /// The tasks of the partitions that lack an output, in ascending order of the outputs.
+    fn missing_tasks(&self, cx: &Shared, id: StageId) -> (StageTaskKind, Vec<Task>) {
         match &self.stage(id).kind {
             StageKind::ShuffleMap(map_side) => {
                 let shuffle = map_side.dependency.shuffle;
                 let missing = cx.map_outputs.missing(shuffle).into_iter();
                 let tasks = missing.map(|partition| Task { partition, output: partition.0 }).collect();
-                (StageTaskKind::ShuffleMap(shuffle), tasks, true)
+                (StageTaskKind::ShuffleMap(shuffle), tasks)
             }
             StageKind::Result(job) => {
                 let kind = StageTaskKind::Result(*job);
                 let Some(JobTarget::Results(results)) = self.jobs.get(job).map(|job| &job.target) else {
-                    return (kind, Vec::new(), true);
+                    return (kind, Vec::new());
                 };
                 let task = |output: u32| Task { partition: results.partition(output), output };
-                (kind, results.missing().into_iter().map(task).collect(), results.is_sorted())
+                (kind, results.missing().into_iter().map(task).collect())
             }
         }
     }

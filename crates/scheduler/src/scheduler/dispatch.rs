@@ -156,7 +156,7 @@ impl Scheduler {
             TaskOrder::Submit(set) if set.barrier => {
                 self.tell_barrier(BarrierEvent::StageStarted { set: set.id, tasks: set.len() });
             }
-            TaskOrder::Submit(_) | TaskOrder::KillStage { .. } | TaskOrder::PartitionCompleted { .. } => (),
+            TaskOrder::Submit(_) | TaskOrder::KillStage { .. } | TaskOrder::OutputCompleted { .. } => (),
         }
     }
 

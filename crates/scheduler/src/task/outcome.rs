@@ -1,6 +1,6 @@
 //! How the tasks of a set begin and end.
 
-use firesteel_types::{AttemptId, ListenerEvent, PartitionId, TaskFailure, TaskIndex, TaskInfo, Timestamp};
+use firesteel_types::{AttemptId, ListenerEvent, TaskFailure, TaskIndex, TaskInfo, Timestamp};
 
 use super::manager::TaskSetManager;
 use crate::executors::{Executors, HostId};
@@ -71,13 +71,10 @@ impl TaskSetManager {
         }
     }
 
-    /// Another attempt of the stage completed a partition. Its own copy, if one runs, is left alone.
-    pub(super) fn partition_completed(&mut self, partition: PartitionId) {
-        let tasks = self.set.tasks_of(partition);
-        for index in tasks {
-            if !self.is_done(index) {
-                self.finish_task(index);
-            }
+    /// Another attempt of the stage completed an output. Its own copy, if one runs, is left alone.
+    pub(super) fn output_completed(&mut self, output: u32) {
+        if let Some(index) = self.set.task_of(output).filter(|index| !self.is_done(*index)) {
+            self.finish_task(index);
         }
     }
 

@@ -108,9 +108,9 @@ impl TaskScheduler {
             TaskOrder::KillStage { stage, interrupt, reason } => {
                 self.kill_stage(cx, stage, interrupt, &reason)
             }
-            TaskOrder::PartitionCompleted { stage, partition } => {
+            TaskOrder::OutputCompleted { stage, output } => {
                 for key in self.sets_of(stage) {
-                    self.on_partition_completed(cx, key, partition);
+                    self.on_output_completed(cx, key, output);
                 }
             }
         }

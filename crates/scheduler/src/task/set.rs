@@ -22,9 +22,8 @@ pub(crate) struct TaskSet {
     pub(crate) barrier: bool,
     /// The map output tracker's epoch when the set was made.
     pub(crate) epoch: u64,
+    /// In ascending order of their outputs.
     pub(crate) tasks: Vec<Task>,
-    /// Whether the tasks are in ascending order of their partitions, as they are unless a job listed them otherwise.
-    pub(crate) is_sorted: bool,
     /// Preferred places of each task; empty when no task has any.
     pub(crate) preferred: Vec<Vec<TaskLocation>>,
 }
@@ -48,17 +47,10 @@ impl TaskSet {
         self.preferred.get(index.index()).map_or(&[], Vec::as_slice)
     }
 
-    /// The tasks that compute `partition`: one, unless the job asked for it several times.
-    pub(crate) fn tasks_of(&self, partition: PartitionId) -> Vec<TaskIndex> {
-        let is_it = |task: &Task| task.partition == partition;
-        let range = if self.is_sorted {
-            let from = self.tasks.partition_point(|task| task.partition < partition);
-            let len = self.tasks[from..].iter().take_while(|task| is_it(task)).count();
-            from..from + len
-        } else {
-            0..self.tasks.len()
-        };
-        range.filter(|at| is_it(&self.tasks[*at])).map(|at| TaskIndex(at as u32)).collect()
+    /// The task whose result belongs at `output`, if it is in the set.
+    pub(crate) fn task_of(&self, output: u32) -> Option<TaskIndex> {
+        let found = self.tasks.binary_search_by_key(&output, |task| task.output).ok()?;
+        Some(TaskIndex(found as u32))
     }
 
     pub(crate) fn is_shuffle_map(&self) -> bool {
@@ -73,6 +65,7 @@ pub(crate) enum TaskOrder {
     Submit(Box<TaskSet>),
     /// End every attempt of every set of the stage, and launch no more.
     KillStage { stage: StageId, interrupt: bool, reason: String },
-    /// A partition was completed by an older attempt of the stage: the active one need not run it.
-    PartitionCompleted { stage: StageId, partition: PartitionId },
+    /// An output was completed by an older attempt of the stage: the active one need not make it. Not the partition
+    /// counts: a job may want the same one at several positions.
+    OutputCompleted { stage: StageId, output: u32 },
 }

@@ -1,7 +1,7 @@
 //! What executors report of their attempts, and what the loss of an executor does to them.
 
 use firesteel_types::{
-    AttemptId, ExecutorId, ExecutorLossReason, ListenerEvent, PartitionId, TaskEndReason, TaskFailure,
+    AttemptId, ExecutorId, ExecutorLossReason, ListenerEvent, TaskEndReason, TaskFailure,
     TaskIndex, TaskInfo, TaskMetrics,
 };
 
@@ -311,9 +311,9 @@ impl TaskScheduler {
         }
     }
 
-    /// A partition was completed by an older attempt of the stage.
-    pub(super) fn on_partition_completed(&mut self, cx: &mut Shared, key: SetKey, partition: PartitionId) {
-        self.set_mut(key).partition_completed(partition);
+    /// An output was completed by an older attempt of the stage.
+    pub(super) fn on_output_completed(&mut self, cx: &mut Shared, key: SetKey, output: u32) {
+        self.set_mut(key).output_completed(output);
         self.refresh_schedulable(key);
         self.remove_if_finished(cx, key);
     }
