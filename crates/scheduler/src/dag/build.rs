@@ -14,7 +14,11 @@ use super::{
     scheduler::DagScheduler,
     stage::{MapSide, Stage, StageKind},
 };
-use crate::{effect::JobRejection, shared::Shared};
+use crate::{
+    effect::JobRejection,
+    event::{JobSpec, Partitions},
+    shared::Shared,
+};
 
 /// Why a job's stages cannot be made.
 pub(super) enum BuildError {
@@ -35,11 +39,16 @@ impl DagScheduler {
     pub(super) fn build_result_stage(
         &mut self,
         cx: &mut Shared,
-        job: JobId,
-        rdd: RddId,
+        &JobSpec { job, rdd, ref partitions, .. }: &JobSpec,
         tasks: u32,
     ) -> Result<StageId, BuildError> {
         let shape = self.shape_of(rdd)?;
+        if let (true, Partitions::Listed(list)) = (shape.barrier, partitions)
+            && list.iter().collect::<BTreeSet<_>>().len() < list.len()
+        {
+            // Tasks of a barrier stage know each other by their partitions.
+            return Err(JobRejection::BarrierChain { rdd }.into());
+        }
         let profile = cx.profiles.resolve(&shape.profiles).map_err(JobRejection::from)?;
         self.check_barrier(cx, &shape, tasks, profile)?;
         let parents = self.build_map_stages(cx, job, &shape.shuffles)?;

@@ -30,6 +30,13 @@ impl DagScheduler {
         }
         match std::mem::replace(&mut ended.reason, TaskEndReason::Success) {
             TaskEndReason::Success => self.on_task_succeeded(cx, ended),
+            // A barrier stage cannot run one of its tasks again.
+            TaskEndReason::Resubmitted if ended.barrier => {
+                let (executor, caused_by_app) = (ended.info.executor, false);
+                let reason = "the map output went with it".to_owned();
+                let failure = TaskFailure::ExecutorLost { executor, caused_by_app, reason };
+                self.on_barrier_task_failed(cx, &ended, &failure);
+            }
             TaskEndReason::Resubmitted => self.on_task_resubmitted(&ended),
             TaskEndReason::Failed(TaskFailure::FetchFailed(fetch)) => {
                 self.on_fetch_failed(cx, &ended, &fetch)

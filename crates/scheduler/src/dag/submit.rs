@@ -74,7 +74,7 @@ impl DagScheduler {
             Partitions::All => partitions,
             Partitions::Listed(list) => list.len() as u32,
         };
-        match self.build_result_stage(cx, spec.job, spec.rdd, len) {
+        match self.build_result_stage(cx, &spec, len) {
             Ok(stage) => {
                 let results = Results::new(spec.partitions, len);
                 self.activate(cx, spec.job, stage, JobTarget::Results(results), spec.properties);
