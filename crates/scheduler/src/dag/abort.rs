@@ -31,6 +31,32 @@ impl DagScheduler {
             let error = JobError::StageFailed { stage: id, reason: reason.to_owned(), cause: cause.clone() };
             self.fail_job(cx, job, error);
         }
+        if self.stages.contains_key(&id) {
+            self.end_unneeded(cx, id, reason);
+        }
+    }
+
+    /// A stage was given up that is left to jobs which do not need it: what it gives is read nowhere, or is there
+    /// through later stages. It ends, and is submitted again should its outputs be wanted after all.
+    fn end_unneeded(&mut self, cx: &mut Shared, id: StageId, reason: &str) {
+        self.failed.remove(&id);
+        if self.running.contains(&id) {
+            let job = self.jobs.get(&self.stage(id).first_job);
+            let interrupt = job.is_some_and(|job| job.properties.interrupts_on_cancel());
+            cx.to_tasks.push_back(TaskOrder::KillStage { stage: id, interrupt, reason: reason.to_owned() });
+            self.mark_finished(cx, id, Some(reason), WillRetry::No);
+        }
+        // A stage that waits for it is not needed either, unless its lineage was cut meanwhile.
+        let mut unneeded = vec![id];
+        while let Some(parent) = unneeded.pop() {
+            for child in self.take_waiting_children(parent) {
+                if self.missing_parents(cx, child).contains(&parent) {
+                    unneeded.push(child);
+                } else {
+                    self.submit_stage(cx, child);
+                }
+            }
+        }
     }
 
     /// Whether a job needs a stage: through stages whose outputs are not all there.

@@ -188,6 +188,7 @@ impl DagScheduler {
         for job in jobs {
             let bytes_by_reducer = cx.map_outputs.statistics(shuffle).unwrap_or_default();
             cx.out.push(Effect::DeliverStatistics { job, bytes_by_reducer });
+            self.cancel_independent_stages(cx, job, &format!("{job} is finished"));
             self.remove_job(cx, job);
             cx.post(ListenerEvent::JobEnd { job, time: cx.now, outcome: JobOutcome::Succeeded });
             cx.out.push(Effect::JobSucceeded { job });
