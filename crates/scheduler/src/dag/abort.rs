@@ -31,10 +31,30 @@ impl DagScheduler {
             let error = JobError::StageFailed { stage: id, reason: reason.to_owned(), cause: cause.clone() };
             self.fail_job(cx, job, error);
         }
-        // Jobs that are past it keep the stage. Should its outputs be lost later, it is submitted again, so it must
-        // not count as running.
+        if self.stages.contains_key(&id) {
+            self.end_unneeded(cx, id, reason);
+        }
+    }
+
+    /// A stage was given up that is left to jobs which do not need it: what it gives is read nowhere, or is there
+    /// through later stages. It ends, and is submitted again should its outputs be wanted after all.
+    fn end_unneeded(&mut self, cx: &mut Shared, id: StageId, reason: &str) {
+        self.failed.remove(&id);
         if self.running.contains(&id) {
-            self.end_attempts(cx, id, false, reason);
+            let job = self.jobs.get(&self.stage(id).first_job);
+            let interrupt = job.is_some_and(|job| job.properties.interrupts_on_cancel());
+            self.end_attempts(cx, id, interrupt, reason);
+        }
+        // A stage that waits for it is not needed either, unless its lineage was cut meanwhile.
+        let mut unneeded = vec![id];
+        while let Some(parent) = unneeded.pop() {
+            for child in self.take_waiting_children(parent) {
+                if self.missing_parents(cx, child).contains(&parent) {
+                    unneeded.push(child);
+                } else {
+                    self.submit_stage(cx, child);
+                }
+            }
         }
     }
 

@@ -28,16 +28,22 @@ impl DagScheduler {
     }
 
     fn cancel(&mut self, cx: &mut Shared, job: JobId, reason: String) {
+        let is_stuck = |active| !cx.config.can_kill_tasks && !self.busy_stages_of(active).is_empty();
+        if self.jobs.get(&job).is_some_and(is_stuck) {
+            cx.ignore(Ignored::CannotKill);
+        } else {
+            self.cancel_at_once(cx, job, reason);
+        }
+    }
+
+    /// Ends a job whether or not its tasks can be ended too.
+    fn cancel_at_once(&mut self, cx: &mut Shared, job: JobId, reason: String) {
         let error = JobError::Cancelled { job, reason };
         if self.deferred.remove(&job).is_some() {
             cx.out.push(Effect::JobFailed { job, error });
             self.forget_dropped(cx);
-        } else if let Some(active) = self.jobs.get(&job) {
-            if cx.config.can_kill_tasks || self.busy_stages_of(active).is_empty() {
-                self.fail_job(cx, job, error);
-            } else {
-                cx.ignore(Ignored::CannotKill);
-            }
+        } else if self.jobs.contains_key(&job) {
+            self.fail_job(cx, job, error);
         } else {
             cx.ignore(Ignored::UnknownJob { job });
         }
@@ -83,16 +89,10 @@ impl DagScheduler {
 
     /// Nothing runs any more, and nothing will.
     pub(crate) fn stop(&mut self, cx: &mut Shared) {
-        let reason = "the context was shut down";
-        self.is_stopped = true;
         for job in self.jobs_with(|_| true) {
-            if self.deferred.contains_key(&job) {
-                self.cancel(cx, job, reason.to_owned());
-            } else {
-                // Also where tasks cannot be killed: they end with their executors.
-                self.fail_job(cx, job, JobError::Cancelled { job, reason: reason.to_owned() });
-            }
+            self.cancel_at_once(cx, job, "the context was shut down".to_owned());
         }
+        self.is_stopped = true;
     }
 
     /// The caller's code for a result failed: so does the job.

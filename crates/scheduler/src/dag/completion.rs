@@ -76,8 +76,10 @@ impl DagScheduler {
 
     fn on_task_succeeded(&mut self, cx: &mut Shared, ended: TaskEnded) {
         let stage = self.stage(ended.set.stage);
-        let is_ignored = stage.ignores(ended.set.attempt);
-        if !is_ignored && ended.set.attempt < stage.latest_attempt() {
+        let is_old = ended.set.attempt < stage.latest_attempt();
+        // A barrier stage runs again as a whole, so nothing of an older attempt counts.
+        let is_ignored = stage.ignores(ended.set.attempt) || (stage.barrier && is_old);
+        if is_old && !is_ignored {
             let output = ended.output;
             cx.to_tasks.push_back(TaskOrder::OutputCompleted { stage: stage.id, output });
         }
@@ -106,7 +108,10 @@ impl DagScheduler {
         let interrupt = job.properties.interrupts_on_cancel();
         cx.out.push(Effect::DeliverResult { job: id, position: ended.output, attempt: ended.info.attempt });
         if is_last {
-            self.mark_finished(cx, stage, None, WillRetry::No);
+            // After a fetch failure the attempt has ended before, and its last result came late.
+            if self.running.contains(&stage) {
+                self.mark_finished(cx, stage, None, WillRetry::No);
+            }
             self.cancel_independent_stages(cx, id, &format!("{id} is finished"));
             // Second copies and zombies of the result stage are of no use to anybody.
             let reason = "the stage is finished".to_owned();
@@ -185,6 +190,7 @@ impl DagScheduler {
         for job in jobs {
             let bytes_by_reducer = cx.map_outputs.statistics(shuffle).unwrap_or_default();
             cx.out.push(Effect::DeliverStatistics { job, bytes_by_reducer });
+            self.cancel_independent_stages(cx, job, &format!("{job} is finished"));
             self.remove_job(cx, job);
             cx.post(ListenerEvent::JobEnd { job, time: cx.now, outcome: JobOutcome::Succeeded });
             cx.out.push(Effect::JobSucceeded { job });

@@ -71,9 +71,12 @@ impl DagScheduler {
         } else if !loss.files_again {
             return;
         }
-        match loss.host {
-            Some(host) => drop(cx.map_outputs.remove_host(host)),
-            None => drop(cx.map_outputs.remove_executor(loss.executor)),
+        if let Some(host) = loss.host {
+            cx.map_outputs.remove_host(host);
+        }
+        // Whoever named the host may have named a wrong one.
+        if loss.host.is_none() || cx.map_outputs.outputs_on(loss.executor) > 0 {
+            cx.map_outputs.remove_executor(loss.executor);
         }
     }
 

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use firesteel_types::{
-    Dependency, JobId, JobOutcome, ListenerEvent, PartitionId, Properties, RddId, ShuffleId, StageAttemptId,
-    StageId,
+    Dependency, JobId, JobOutcome, ListenerEvent, PartitionId, Properties, RddId, ShuffleDependency,
+    ShuffleId, StageAttemptId, StageId,
 };
 
 use super::{
@@ -133,8 +133,14 @@ impl DagScheduler {
         if let Some(map_side) = self.stage_mut(stage).map_side_mut() {
             map_side.map_stage_jobs.insert(job);
         }
-        self.submit_stage(cx, stage);
-        if self.stages.contains_key(&stage) && self.is_available(cx, stage) {
+        if !self.is_available(cx, stage) {
+            return self.submit_stage(cx, stage);
+        }
+        // What its outputs were made from may be lost, and need not be made again. Its attempt has no tasks.
+        if !self.is_under_way(stage) {
+            self.submit_missing_tasks(cx, stage);
+        }
+        if self.stages.contains_key(&stage) {
             self.finish_map_stage_jobs(cx, stage);
         }
     }
@@ -187,19 +193,22 @@ impl DagScheduler {
         self.jobs.insert(id, job);
     }
 
+    /// Whether a stage runs, waits, or is to be submitted again.
+    fn is_under_way(&self, id: StageId) -> bool {
+        self.waiting.contains(&id) || self.running.contains(&id) || self.failed.contains(&id)
+    }
+
     /// Submits a stage, or first the parents that it lacks.
     pub(super) fn submit_stage(&mut self, cx: &mut Shared, id: StageId) {
         // A work list in place of recursion: a chain of a thousand missing stages must not use up the stack. An
         // entry is looked at again after its parents, to be parked if they are still missing.
         let mut work = vec![(id, false)];
         while let Some((id, parents_submitted)) = work.pop() {
-            let is_known =
-                self.waiting.contains(&id) || self.running.contains(&id) || self.failed.contains(&id);
-            if is_known || !self.stages.contains_key(&id) {
+            if self.is_under_way(id) || !self.stages.contains_key(&id) {
                 continue;
             }
             if parents_submitted {
-                self.waiting.insert(id);
+                self.wait_for_parents(cx, id);
                 continue;
             }
             let stage = self.stage(id);
@@ -221,8 +230,18 @@ impl DagScheduler {
         }
     }
 
+    /// Parks a stage until its parents are complete. Where they were given up and its jobs go on all the same, nobody
+    /// needs it, and nobody would wake it.
+    fn wait_for_parents(&mut self, cx: &mut Shared, id: StageId) {
+        if self.missing_parents(cx, id).iter().any(|parent| self.is_under_way(*parent)) {
+            self.waiting.insert(id);
+        } else {
+            self.abort_stage(cx, id, "the stages it reads from were given up", None);
+        }
+    }
+
     /// Parents whose outputs are not all there, in ascending order. The walk stops at RDDs that are fully cached.
-    fn missing_parents(&mut self, cx: &Shared, id: StageId) -> Vec<StageId> {
+    pub(super) fn missing_parents(&mut self, cx: &Shared, id: StageId) -> Vec<StageId> {
         let mut visited = std::collections::BTreeSet::from([self.stage(id).rdd]);
         let mut work = vec![self.stage(id).rdd];
         let mut parents = std::collections::BTreeSet::new();
@@ -252,6 +271,7 @@ impl DagScheduler {
         if !self.roll_back_before_retry(cx, id) {
             return;
         }
+        self.clear_barrier_outputs(cx, id);
         let stage = self.stage(id);
         if let Some(shuffle) = stage.map_side().map(|map_side| map_side.dependency.shuffle)
             && !cx.map_outputs.contains(shuffle)
@@ -313,6 +333,18 @@ impl DagScheduler {
         cx.to_tasks.push_back(TaskOrder::Submit(Box::new(task_set)));
     }
 
+    /// A barrier stage runs as a whole, so what is left of an earlier attempt is of no use.
+    fn clear_barrier_outputs(&self, cx: &mut Shared, id: StageId) {
+        let stage = self.stage(id);
+        if let Some(map_side) = stage.map_side()
+            && stage.barrier
+            && !self.is_available(cx, id)
+        {
+            // An unregistered shuffle has no outputs.
+            let _ = cx.map_outputs.unregister_all_outputs(map_side.dependency.shuffle);
+        }
+    }
+
     /// The tasks of the partitions that lack an output, in order of their outputs.
     fn missing_tasks(&self, cx: &Shared, id: StageId) -> (StageTaskKind, Vec<Task>) {
         match &self.stage(id).kind {
@@ -343,12 +375,18 @@ impl DagScheduler {
 
     /// Submits the stages that wait for `parent`, those of the oldest jobs first.
     pub(super) fn submit_waiting_children(&mut self, cx: &mut Shared, parent: StageId) {
+        let children = self.take_waiting_children(parent);
+        self.submit_in_job_order(cx, children);
+    }
+
+    /// The stages that wait for `parent`, which wait no more.
+    pub(super) fn take_waiting_children(&mut self, parent: StageId) -> Vec<StageId> {
         let is_child = |id: &StageId| self.stage(*id).parents.contains(&parent);
         let children: Vec<_> = self.waiting.iter().copied().filter(is_child).collect();
         for child in &children {
             self.waiting.remove(child);
         }
-        self.submit_in_job_order(cx, children);
+        children
     }
 
     /// Submits the stages that failed, those of the oldest jobs first.

@@ -126,10 +126,8 @@ impl TaskSetExcludelist {
             .executors
             .entry(executor)
             .or_insert_with(|| ExecutorFailures { host: host.clone(), tasks: BTreeMap::new() });
-        // An id that was lost and taken again on another host goes on with its record, on the host it has now.
-        if on_executor.host != *host {
-            on_executor.host = host.clone();
-        }
+        // Executors do not move, but whoever numbers them may use an id again.
+        on_executor.host.clone_from(host);
         let task = on_executor.tasks.entry(index).or_insert(FailedTask { attempts: 0, last: now });
         task.attempts += 1;
         task.last = task.last.max(now);

@@ -129,6 +129,8 @@ impl Scheduler {
             self.cx.out.push(Effect::KillExecutors { executors: vec![expired.executor], force: true });
             self.on_executor_lost(expired.executor, expired.loss_reason());
         }
+        // The map outputs that went with them must be gone before stages are submitted again.
+        self.settle();
         self.kill_overdue_decommissions();
         self.tell_barrier(BarrierEvent::Tick);
         self.dag.on_tick(&mut self.cx);

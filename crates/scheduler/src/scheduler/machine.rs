@@ -128,7 +128,7 @@ impl Scheduler {
     }
 
     /// Carries orders and reports between the halves until there are none.
-    fn settle(&mut self) {
+    pub(super) fn settle(&mut self) {
         loop {
             if let Some(order) = self.cx.to_tasks.pop_front() {
                 self.watch_barrier(&order);
@@ -180,8 +180,7 @@ impl Scheduler {
         for (attempt, running) in &self.tasks.running {
             let executor = self.cx.executors.get(running.info.executor);
             let holds = executor.is_some_and(|executor| executor.running.contains(attempt));
-            let fetching = matches!(running.phase, crate::task::RunPhase::Fetching(_));
-            assert_eq!(holds, !fetching, "{attempt} holds resources exactly while it runs");
+            assert_eq!(holds, !running.has_ended(), "{attempt} holds resources exactly while it runs");
         }
         for stage in &self.dag.running {
             let has_set = !self.tasks.sets_of(*stage).is_empty();

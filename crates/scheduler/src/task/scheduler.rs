@@ -171,32 +171,32 @@ impl TaskScheduler {
     }
 
     fn kill_attempts(&mut self, cx: &mut Shared, key: SetKey, interrupt: bool, reason: &str) {
-        if !cx.config.can_kill_tasks {
-            return;
-        }
         let attempts: Vec<_> = self.set(key).running().collect();
         for attempt in attempts {
-            if !self.running[&attempt].has_ended() {
-                self.kill_attempt(cx, attempt, interrupt, reason.to_owned());
-            }
+            self.kill_attempt(cx, attempt, interrupt, reason);
         }
     }
 
-    /// Tells a running attempt to end, and its barrier, where it may be waiting.
+    /// Tells an attempt to end, and its barrier, where it may be waiting. One that has ended, or that the backend
+    /// cannot reach, is left alone.
     pub(super) fn kill_attempt(
         &mut self,
         cx: &mut Shared,
         attempt: AttemptId,
         interrupt: bool,
-        reason: String,
+        reason: &str,
     ) {
-        let Running { set: key, info, .. } = &self.running[&attempt];
+        let running = &self.running[&attempt];
+        if !cx.config.can_kill_tasks || running.has_ended() {
+            return;
+        }
+        let Running { set: key, info, .. } = running;
         let (executor, set) = (info.executor, &self.set(*key).set);
         if set.barrier {
             let told = (set.id, info.partition, attempt);
             self.killed_barrier_tasks.push_back(told);
         }
-        cx.out.push(Effect::KillTask { executor, attempt, interrupt, reason });
+        cx.out.push(Effect::KillTask { executor, attempt, interrupt, reason: reason.to_owned() });
     }
 
     /// Gives up a task set: the DAG scheduler fails what depends on it, and what still runs is left to end.

@@ -185,10 +185,7 @@ impl TaskScheduler {
             let running = &mut self.running[&attempt];
             if running.info.index == index {
                 running.beaten = true;
-                if !running.has_ended() {
-                    let (executor, reason) = (running.info.executor, BEATEN.to_owned());
-                    cx.out.push(Effect::KillTask { executor, attempt, interrupt: true, reason });
-                }
+                self.kill_attempt(cx, attempt, true, BEATEN);
             }
         }
     }
@@ -302,7 +299,7 @@ impl TaskScheduler {
     ) {
         let found = self.running.get(&attempt).is_some_and(|running| !running.has_ended());
         if found && cx.config.can_kill_tasks {
-            self.kill_attempt(cx, attempt, interrupt, reason);
+            self.kill_attempt(cx, attempt, interrupt, &reason);
         } else if found {
             cx.ignore(Ignored::CannotKill);
         }

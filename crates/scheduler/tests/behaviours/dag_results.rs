@@ -280,7 +280,6 @@ fn the_last_result_cancels_map_stages_that_only_this_job_needs() {
             "forget stage-1.0",
             "* attempt-3 ends",
             "deliver job-0 [1] = attempt-3",
-            "* stage-1.0 completed",
             "* stage-0.1 failed: job-0 is finished",
             "* job-0 ends",
             "job-0 succeeded",
