@@ -30,12 +30,12 @@ impl DagScheduler {
         }
         match std::mem::replace(&mut ended.reason, TaskEndReason::Success) {
             TaskEndReason::Success => self.on_task_succeeded(cx, ended),
-            TaskEndReason::Resubmitted => self.on_task_resubmitted(cx, &ended),
+            TaskEndReason::Resubmitted => self.on_task_resubmitted(&ended),
             TaskEndReason::Failed(TaskFailure::FetchFailed(fetch)) => {
                 self.on_fetch_failed(cx, &ended, &fetch)
             }
             TaskEndReason::Failed(failure) if ended.barrier => {
-                self.on_barrier_task_failed(cx, &ended, &failure.to_string(), Some(failure))
+                self.on_barrier_task_failed(cx, &ended, &failure)
             }
             // What is left is the task scheduler's business: it tries again, or gives the set up.
             TaskEndReason::Failed(_) => (),
@@ -192,14 +192,9 @@ impl DagScheduler {
     }
 
     /// The output of a finished map task was lost with its executor: it is pending again.
-    fn on_task_resubmitted(&mut self, cx: &mut Shared, ended: &TaskEnded) {
-        let stage = self.stage_mut(ended.set.stage);
-        let map_side =
-            stage.map_side_mut().expect("only the output of a map task can get lost with its executor");
+    fn on_task_resubmitted(&mut self, ended: &TaskEnded) {
+        let map_side = self.stage_mut(ended.set.stage).map_side_mut();
+        let map_side = map_side.expect("only the output of a map task can get lost with its executor");
         map_side.pending.insert(ended.info.partition.index());
-        if ended.barrier {
-            // The others cannot be joined by one task that starts anew.
-            self.on_barrier_task_failed(cx, ended, "its output is lost", None);
-        }
     }
 }

@@ -102,8 +102,7 @@ impl DagScheduler {
         &mut self,
         cx: &mut Shared,
         ended: &TaskEnded,
-        why: &str,
-        cause: Option<TaskFailure>,
+        failure: &TaskFailure,
     ) {
         let id = ended.set.stage;
         if self.stage(id).latest_attempt() != ended.set.attempt {
@@ -113,7 +112,7 @@ impl DagScheduler {
             // The first failure of the attempt has been dealt with; the others were killed because of it.
             return;
         }
-        let message = format!("barrier task {} of {} ended: {why}", ended.info.index.0, ended.set);
+        let message = format!("barrier task {} of {} ended: {failure}", ended.info.index.0, ended.set);
         let job = self.jobs.get(&self.stage(id).first_job);
         let interrupt = job.is_some_and(|job| job.properties.interrupts_on_cancel());
         if !cx.config.can_kill_tasks {
@@ -124,7 +123,7 @@ impl DagScheduler {
         self.mark_finished(cx, id, Some(&message), WillRetry::No);
         self.stage_mut(id).failed_attempts.insert(ended.set.attempt);
         if let Some(reason) = self.too_many_failures(cx, id, &message) {
-            return self.abort_stage(cx, id, &reason, cause);
+            return self.abort_stage(cx, id, &reason, Some(failure.clone()));
         }
         self.retry_barrier_as_a_whole(cx, id, &message);
         if self.stages.contains_key(&id) {
