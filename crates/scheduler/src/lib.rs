@@ -39,4 +39,10 @@ pub use event::{
     BlockUpdate, Cancel, Event, ExecutorSpec, FetchedResult, JobSpec, MapOutput, NotSent, Partitions,
     ResultPlace, Scaling, TaskOutcome, TaskStatus,
 };
+pub use explain::{Explanation, WaitReason};
 pub use scheduler::{ExecutorStatus, JobStatus, Readiness, Scheduler, StageStatus};
+
+/// README's example, as a test.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct Readme;

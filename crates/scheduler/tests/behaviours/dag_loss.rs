@@ -122,7 +122,9 @@ fn a_failure_from_before_a_loss_does_not_remove_the_executor_again() {
 /// Behaviours: DAG-039.
 #[test]
 fn an_executor_that_comes_back_has_a_clean_record() {
-    let mut world = World::new();
+    // With the service no output is lost, so that the epoch stays what it was.
+    let config = SchedulerConfig { shuffle_service: true, ..SchedulerConfig::default() };
+    let mut world = World::with(config);
     world.executors(0, &["h1"], 1).rdds([source(0, 1), shuffled(1, 1, 0, 0)]);
     world.lose(0);
     world.executor(0, "h1", 1);

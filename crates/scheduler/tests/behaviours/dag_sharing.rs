@@ -78,10 +78,13 @@ fn a_stage_runs_for_the_oldest_job_that_uses_it() {
     let first = world.submit_with(1, description("first"));
     let second = world.submit_with(1, description("second"));
     let released = world.finish_map(0, &[1]);
+    world.fail(2, fetch_failed(0, 0, 0, "h1"));
+    let rerun = world.resubmit();
 
     assert_eq!(described(&first), ["stage-0.0 for first"]);
     assert_eq!(described(&second), [""; 0]);
     assert_eq!(described(&released), ["stage-1.0 for first", "stage-2.0 for second"]);
+    assert_eq!(described(&rerun), ["stage-0.1 for first"], "though only the second job misses an output");
 }
 
 /// Behaviours: DAG-046.

@@ -1,7 +1,9 @@
 //! When stages are submitted, in which order, and with what.
 
 use firesteel_scheduler::{Effect, Event};
-use firesteel_types::{ListenerEvent, PreferredLocations, Properties, RddNode, StageAttemptId, StageId};
+use firesteel_types::{
+    ListenerEvent, PreferredLocations, Properties, RddId, RddNode, StageAttemptId, StageId,
+};
 
 use crate::harness::{
     World, derived, fetch_failed, metadata_failed, pinned, shuffle_dependency, shuffled, source,
@@ -260,6 +262,27 @@ fn a_shuffle_of_an_rdd_without_partitions_is_complete_from_the_start() {
             "launch attempt-0 = stage-1.0 partition-0 try-0 on executor-0 Process",
         ]
     );
+}
+
+/// Behaviours: DAG-007.
+#[test]
+fn rdds_that_are_dropped_while_a_job_uses_them_stay_until_it_ends() {
+    let mut world = World::new();
+    world.executors(0, &["h1"], 1).rdds([source(0, 1), shuffled(1, 1, 0, 0)]);
+    world.submit(1);
+    world.send(Event::RddsDropped(vec![RddId(0), RddId(1)]));
+    world.finish_map(0, &[1]);
+
+    world.fail(1, fetch_failed(0, 0, 0, "h1"));
+    let resubmitted = world.resubmit();
+    world.finish_map(2, &[1]);
+    let last = world.finish(3);
+    let gone = world.submit(1);
+
+    assert_eq!(resubmitted.lines_with("submitted"), ["* stage-0.1 submitted, 1 tasks"]);
+    assert_eq!(last.lines_with("succeeded"), ["job-0 succeeded"]);
+    assert_eq!(gone.lines(), ["job-1 failed: rdd-1 is not registered"]);
+    world.assert_quiescent();
 }
 
 /// Behaviours: DAG-046.
