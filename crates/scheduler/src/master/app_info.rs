@@ -13,6 +13,9 @@ use crate::deploy::Need;
 /// The largest number of executors or cores, which stands for "any number".
 pub const UNLIMITED: u32 = i32::MAX as u32;
 
+/// Executors of masters have smaller numbers.
+pub(super) const MAX_EXECUTOR: ExecutorId = ExecutorId(i32::MAX as u32);
+
 /// Whether an application has executors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum AppState {
@@ -146,6 +149,14 @@ impl AppInfo {
         id
     }
 
+    /// Gives no number up to that of `executor` from now on.
+    pub(super) fn skip_executor(&mut self, executor: ExecutorId) {
+        // Numbers that no master gave out would leave no room for further ones.
+        if executor < MAX_EXECUTOR {
+            self.next_executor = self.next_executor.max(executor.0 + 1);
+        }
+    }
+
     /// Adds an executor. Numbers given later are above its own.
     pub(super) fn add_executor(
         &mut self,
@@ -156,7 +167,7 @@ impl AppInfo {
     ) {
         let before = self.executors.insert(executor, worker);
         assert!(before.is_none(), "{executor} is on a worker already");
-        self.next_executor = self.next_executor.max(executor.0 + 1);
+        self.skip_executor(executor);
         self.cores_granted += u64::from(cores);
         let default = &self.stored.description.executor;
         // After a recovery the profile is not defined until the application asks for it again.

@@ -10,7 +10,7 @@ use firesteel_types::{ExecutorKey, Timestamp, WorkerId};
 use super::{
     effect::{AppMessage, IgnoredReason, MasterEffect, ObjectName, Reply},
     event::Peer,
-    machine::{Master, ignored, reply, to_worker},
+    machine::{Master, ignored, reply},
     worker_info::WorkerState,
 };
 use crate::deploy::{ExecutorState, MasterToWorker};
@@ -19,14 +19,9 @@ impl Master {
     pub(super) fn on_worker_decommissioning(
         &mut self,
         now: Timestamp,
-        peer: Peer,
         worker: WorkerId,
         out: &mut Vec<MasterEffect>,
     ) {
-        if self.is_standby() {
-            out.push(to_worker(peer, MasterToWorker::MasterInStandby));
-            return;
-        }
         match self.workers.get(&worker).map(|info| info.state) {
             Some(WorkerState::Alive | WorkerState::Unknown) => {
                 self.decommission_worker(&worker, out);

@@ -115,6 +115,11 @@ impl Master {
     ) {
         let is_held = self.workers.get(worker).is_some_and(|info| info.executors.contains_key(&executor));
         if !is_held {
+            if let Some(app) = self.apps.get_mut(&executor.app) {
+                // It may have been ordered by another master. The worker may say this again, and must not be
+                // taken to speak of a later executor of the same number.
+                app.skip_executor(executor.executor);
+            }
             out.push(ignored(IgnoredReason::UnknownExecutor { executor }));
         } else if state.is_final() {
             self.workers.update(worker, |worker| worker.remove_executor(&executor));

@@ -164,6 +164,10 @@ impl Master {
         out: &mut Vec<MasterEffect>,
     ) {
         use WorkerToMaster as W;
+        if self.is_standby() {
+            Self::send_away(peer, &message, out);
+            return;
+        }
         match message {
             W::RegisterWorker { worker, contacted } => {
                 self.on_register_worker(now, peer, worker, contacted, out);
@@ -177,7 +181,21 @@ impl Master {
             W::DriverStateChanged { worker, change } => {
                 self.on_driver_state_changed(now, peer, worker, change, out);
             }
-            W::WorkerDecommissioning { worker } => self.on_worker_decommissioning(now, peer, worker, out),
+            W::WorkerDecommissioning { worker } => self.on_worker_decommissioning(now, worker, out),
+        }
+    }
+
+    /// A master that does not lead answers who asks, and acknowledges nothing: the leader has to hear it.
+    fn send_away(peer: Peer, message: &WorkerToMaster, out: &mut Vec<MasterEffect>) {
+        match message {
+            WorkerToMaster::RegisterWorker { .. } | WorkerToMaster::WorkerDecommissioning { .. } => {
+                out.push(to_worker(peer, MasterToWorker::MasterInStandby));
+            }
+            WorkerToMaster::Heartbeat { .. }
+            | WorkerToMaster::LatestState(_)
+            | WorkerToMaster::SchedulerState(_)
+            | WorkerToMaster::ExecutorStateChanged { .. }
+            | WorkerToMaster::DriverStateChanged { .. } => out.push(ignored(IgnoredReason::NotLeading)),
         }
     }
 

@@ -20,8 +20,9 @@
 //!   An application that registers twice on one connection gets its first id again.
 //! - A worker's report to a new master is checked: what the worker cannot hold, and what belongs to nobody, it is
 //!   told to kill. Until that report is in, its list of live executors kills nothing and it gets nothing to do.
-//! - A worker that comes back on a new connection may have missed orders on the old one. What its list lacks
-//!   never started: such executors are lost, such drivers wait again.
+//! - A worker gets nothing to do before it has listed what it runs, which it does at once when it is registered.
+//!   On a new connection it may have missed orders on the old one. What its list lacks never started: such
+//!   executors are lost, such drivers wait again.
 //! - A decommissioned worker gets the resources of its executors back as they end.
 //! - Ids never name two live applications or drivers, even when the number starts again.
 //!

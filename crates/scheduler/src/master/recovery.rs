@@ -3,16 +3,16 @@
 //! Handlers of [`Master`]. Only descriptions are stored; where executors and drivers run is known to the workers,
 //! and what they say is checked before it is believed.
 
-use firesteel_types::{AppId, DriverId, ExecutorId, Timestamp, WorkerId};
+use firesteel_types::{AppId, DriverId, Timestamp, WorkerId};
 
 use super::{
-    app_info::{AppInfo, AppState},
+    app_info::{AppInfo, AppState, MAX_EXECUTOR},
     apps::has_cores,
     driver_info::{DriverInfo, DriverPlace},
     effect::{AppMessage, IgnoredReason, MasterEffect, ObjectName},
     event::{Peer, StoredApp, StoredDriver},
     machine::{Master, Owner, Phase, ignored, to_worker},
-    worker_info::{ExecutorDesc, WorkerInfo, WorkerState},
+    worker_info::{ExecutorDesc, Owes, WorkerInfo, WorkerState},
 };
 use crate::deploy::{DriverReport, ExecutorReport, MasterToWorker, WorkerDescription, WorkerReport};
 
@@ -136,7 +136,7 @@ impl Master {
             return;
         };
         let (state, old) = (info.state, info.peer);
-        if !info.owes_state {
+        if !info.is_unheard() {
             out.push(ignored(IgnoredReason::WorkerNotWaitedFor { worker }));
             return;
         }
@@ -145,7 +145,7 @@ impl Master {
             return;
         }
         self.workers.update(&worker, |info| {
-            info.owes_state = false;
+            info.owes = Owes::Nothing;
             info.last_heartbeat = now;
             if info.state == WorkerState::Unknown {
                 info.state = WorkerState::Alive;
@@ -178,9 +178,8 @@ impl Master {
         if holder == Some(worker) {
             return; // Reported twice.
         }
-        // Ids that no master gave out would leave no room for further ones.
         let is_possible = holder.is_none()
-            && executor.executor < ExecutorId(i32::MAX as u32)
+            && executor.executor < MAX_EXECUTOR
             && self.workers.update(worker, |worker| worker.acquire_reported(&grant));
         if is_possible {
             info.add_executor(executor.executor, profile, grant.cores, worker.clone());
@@ -230,7 +229,7 @@ impl Master {
     /// Gives up on those that did not answer, and lets the others go on.
     pub(super) fn complete_recovery(&mut self, now: Timestamp, out: &mut Vec<MasterEffect>) {
         self.phase = Phase::CompletingRecovery;
-        let silent = self.workers.iter().filter(|worker| worker.owes_state);
+        let silent = self.workers.iter().filter(|worker| worker.is_unheard());
         for worker in silent.map(|worker| worker.id().clone()).collect::<Vec<_>>() {
             self.remove_worker(now, &worker, "not responding for recovery", out);
         }

@@ -3,7 +3,7 @@
 //! [`WorkerInfo`] keeps the book of its resources together with the executors and drivers that use them,
 //! so the two cannot come apart. It sends nothing and decides nothing.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use firesteel_types::{DriverId, ExecutorKey, Host, ProfileId, ResourceName, Timestamp, WorkerId};
 use serde::{Deserialize, Serialize};
@@ -37,18 +37,22 @@ pub struct WorkerInfo {
     pub executors: BTreeMap<ExecutorKey, ExecutorDesc>,
     /// The drivers it holds.
     pub drivers: BTreeMap<DriverId, Grant>,
-    /// Whether the new master still waits to hear what it runs.
-    pub(super) owes_state: bool,
-    /// What was ordered on connections that broke, until the worker has listed what it runs.
-    pub(super) in_doubt: InDoubt,
+    /// The list of what it runs that the master waits for.
+    pub(super) owes: Owes,
     resources: ResourceBook,
 }
 
-/// Executors and drivers that may never have reached their worker.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct InDoubt {
-    pub(super) executors: BTreeSet<ExecutorKey>,
-    pub(super) drivers: BTreeSet<DriverId>,
+/// Which list of what it runs a worker has yet to send. It gets nothing to do before.
+///
+/// On a new connection nothing is certain: orders on the old one may not have arrived, and the worker may still
+/// run what another master ordered, under numbers that this one would give again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) enum Owes {
+    Nothing,
+    /// It was registered, and what the list lacks has never started.
+    LatestState,
+    /// It was stored by another master, and what is listed was ordered by that one.
+    SchedulerState,
 }
 
 /// An executor on its worker (Spark's `ExecutorDesc`).
@@ -87,8 +91,10 @@ impl WorkerInfo {
             last_heartbeat: now,
             executors: BTreeMap::new(),
             drivers: BTreeMap::new(),
-            owes_state: state == WorkerState::Unknown,
-            in_doubt: InDoubt::default(),
+            owes: match state {
+                WorkerState::Unknown => Owes::SchedulerState,
+                WorkerState::Alive | WorkerState::Decommissioned => Owes::LatestState,
+            },
         }
     }
 
@@ -119,7 +125,7 @@ impl WorkerInfo {
 
     /// Whether it may be given work: it is alive, and the master knows what it runs.
     pub(super) fn takes_work(&self) -> bool {
-        self.state == WorkerState::Alive && !self.owes_state
+        self.state == WorkerState::Alive && self.owes == Owes::Nothing
     }
 
     /// Whether it may be given work and one executor or driver fits.
@@ -151,10 +157,9 @@ impl WorkerInfo {
         }
     }
 
-    /// Its connection is another one: what was ordered on the old one may never have arrived.
-    pub(super) fn doubt_all(&mut self) {
-        let executors = self.executors.keys().cloned().collect();
-        self.in_doubt = InDoubt { executors, drivers: self.drivers.keys().cloned().collect() };
+    /// Whether a new master still waits to hear what it runs.
+    pub(super) fn is_unheard(&self) -> bool {
+        self.owes == Owes::SchedulerState
     }
 
     /// Asserts that what is used is what the executors and drivers hold, and no address twice.

@@ -120,14 +120,14 @@ impl WorkerTable {
     }
 
     fn list(&mut self, worker: &WorkerInfo) {
-        self.unheard += usize::from(worker.owes_state);
+        self.unheard += usize::from(worker.is_unheard());
         if let Some(rank) = self.rank(worker) {
             self.ready.insert(rank);
         }
     }
 
     fn unlist(&mut self, worker: &WorkerInfo) {
-        self.unheard -= usize::from(worker.owes_state);
+        self.unheard -= usize::from(worker.is_unheard());
         if let Some(rank) = self.rank(worker) {
             self.ready.remove(&rank);
         }
@@ -137,7 +137,7 @@ impl WorkerTable {
     pub(super) fn check_invariants(&self) {
         let ready: BTreeSet<_> = self.iter().filter_map(|worker| self.rank(worker)).collect();
         assert_eq!(ready, self.ready);
-        assert_eq!(self.iter().filter(|worker| worker.owes_state).count(), self.unheard);
+        assert_eq!(self.iter().filter(|worker| worker.is_unheard()).count(), self.unheard);
         let address =
             |worker: &WorkerInfo| ((worker.host().clone(), worker.description.port), worker.id().clone());
         assert_eq!(self.iter().map(address).collect::<BTreeMap<_, _>>(), self.by_address);

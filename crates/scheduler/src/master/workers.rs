@@ -11,10 +11,11 @@ use super::{
     effect::{AppMessage, IgnoredReason, MasterEffect, ObjectName, StoredObject},
     event::Peer,
     machine::{Master, Owner, ignored, to_worker},
-    worker_info::{DeadWorker, InDoubt, WorkerInfo, WorkerState},
+    worker_info::{DeadWorker, Owes, WorkerInfo, WorkerState},
 };
 use crate::deploy::{
-    DriverState, ExecutorState, MasterAddress, MasterToWorker, WorkerDescription, WorkerReport,
+    DriverReport, DriverState, ExecutorReport, ExecutorState, MasterAddress, MasterToWorker,
+    WorkerDescription, WorkerReport,
 };
 
 impl Master {
@@ -26,10 +27,6 @@ impl Master {
         contacted: MasterAddress,
         out: &mut Vec<MasterEffect>,
     ) {
-        if self.is_standby() {
-            out.push(to_worker(peer, MasterToWorker::MasterInStandby));
-            return;
-        }
         let id = worker.id.clone();
         let registered = if self.workers.get(&worker.id).is_some() {
             self.register_known_worker(now, peer, &worker.id).map(|()| true)
@@ -41,7 +38,7 @@ impl Master {
             Err(message) => MasterToWorker::RegisterWorkerFailed { message },
         };
         out.push(to_worker(peer, answer));
-        if self.workers.get(&id).is_some_and(|worker| worker.owes_state && worker.peer == peer) {
+        if self.workers.get(&id).is_some_and(|worker| worker.is_unheard() && worker.peer == peer) {
             // It came by itself, so the question what it runs may have gone to a connection it does not have.
             out.push(to_worker(peer, MasterToWorker::MasterChanged));
         }
@@ -58,8 +55,8 @@ impl Master {
             if worker.state == WorkerState::Unknown {
                 worker.state = WorkerState::Alive;
             }
-            if old != peer {
-                worker.doubt_all();
+            if old != peer && worker.owes == Owes::Nothing {
+                worker.owes = Owes::LatestState;
             }
         });
         Ok(())
@@ -87,7 +84,6 @@ impl Master {
         out.push(MasterEffect::Persist(StoredObject::Worker(worker.clone())));
         self.peers.insert(peer, Owner::Worker(worker.id.clone()));
         self.workers.insert(WorkerInfo::new(worker, peer, WorkerState::Alive, now));
-        self.changed = true;
         Ok(())
     }
 
@@ -118,33 +114,35 @@ impl Master {
             out.push(ignored(IgnoredReason::OldConnection { worker }));
             return;
         }
-        if info.owes_state {
+        let owed = info.owes;
+        if owed == Owes::SchedulerState {
             out.push(ignored(IgnoredReason::WorkerOwesState { worker }));
             return;
         }
-        let InDoubt { executors: mut lost, drivers: mut lost_drivers } =
-            self.workers.update(&worker, |worker| std::mem::take(&mut worker.in_doubt));
-        let info = self.workers.get(&worker).expect("found above");
-        for report in executors {
-            lost.remove(&report.executor);
-            if !info.executors.contains_key(&report.executor) {
-                let executor = report.executor;
+        let mut lost: BTreeSet<ExecutorKey> = info.executors.keys().cloned().collect();
+        let mut lost_drivers: BTreeSet<DriverId> = info.drivers.keys().cloned().collect();
+        for ExecutorReport { executor, .. } in executors {
+            if !lost.remove(&executor) {
+                if let Some(app) = self.apps.get_mut(&executor.app) {
+                    // Ordered by another master. While it ends, its number must not come up here again.
+                    app.skip_executor(executor.executor);
+                }
                 out.push(to_worker(peer, MasterToWorker::KillExecutor { executor }));
             }
         }
-        for report in drivers {
-            lost_drivers.remove(&report.driver);
-            if !info.drivers.contains_key(&report.driver) {
-                let driver = report.driver;
+        for DriverReport { driver, .. } in drivers {
+            if !lost_drivers.remove(&driver) {
                 out.push(to_worker(peer, MasterToWorker::KillDriver { driver }));
             }
         }
-        lost.retain(|executor| info.executors.contains_key(executor));
-        lost_drivers.retain(|driver| info.drivers.contains_key(driver));
-        self.give_up_unheard(&worker, lost, lost_drivers, out);
+        if owed == Owes::LatestState {
+            self.workers.update(&worker, |worker| worker.owes = Owes::Nothing);
+            self.changed = true;
+            self.give_up_unheard(&worker, lost, lost_drivers, out);
+        }
     }
 
-    /// What a worker was ordered and has never heard of.
+    /// What a worker was ordered on a connection that broke, and has never heard of.
     fn give_up_unheard(
         &mut self,
         worker: &WorkerId,

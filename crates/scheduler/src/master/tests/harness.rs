@@ -221,7 +221,16 @@ impl Cluster {
     pub(super) fn worker(&mut self, worker: WorkerDescription) -> Vec<MasterEffect> {
         let digits = worker.id.as_str().trim_start_matches('w');
         let peer = worker_peer(digits.parse().expect("workers are numbered"));
-        self.register(peer, worker)
+        let id = worker.id.clone();
+        let mut effects = self.register(peer, worker);
+        effects.extend(self.lists_nothing(peer, id));
+        effects
+    }
+
+    /// The list that a worker without executors and drivers sends once it is registered.
+    pub(super) fn lists_nothing(&mut self, peer: Peer, worker: WorkerId) -> Vec<MasterEffect> {
+        let report = WorkerReport { worker, executors: vec![], drivers: vec![] };
+        self.hear(peer, WorkerToMaster::LatestState(report))
     }
 
     pub(super) fn register(&mut self, peer: Peer, worker: WorkerDescription) -> Vec<MasterEffect> {

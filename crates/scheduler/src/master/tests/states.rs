@@ -1,5 +1,7 @@
 //! States of the master, its settings, and ids.
 
+use firesteel_types::AppId;
+
 use super::{super::*, harness::*};
 use crate::deploy::*;
 
@@ -57,6 +59,20 @@ fn nothing_is_scheduled_while_recovering() {
     assert_eq!(cluster.state(), RecoveryState::Recovering);
     assert_eq!(cluster.cores(&app), [0, 0]);
     assert_eq!(cluster.scheduling_passes(), 0);
+}
+
+/// Behaviours: MAST-001, MAST-016.
+#[test]
+fn a_standby_master_acknowledges_nothing() {
+    let mut cluster = standby(MasterConfig::default());
+    let app = AppId::from("app-0");
+    let driver = DriverStateChange { driver: "driver-0".into(), state: DriverState::Finished, error: None };
+
+    let of_executor = cluster.report(&app, 0, ExecutorState::Exited, Some(0));
+    let of_driver = cluster.hear(CLIENT, WorkerToMaster::DriverStateChanged { worker: w(0), change: driver });
+
+    assert_eq!(of_executor, [ignored(IgnoredReason::NotLeading)]);
+    assert_eq!(of_driver, [ignored(IgnoredReason::NotLeading)]);
 }
 
 #[test]

@@ -300,6 +300,22 @@ fn orders_that_were_lost_with_a_connection_are_given_up_once_the_worker_lists_wh
     assert_eq!(cluster.status(&driver_id), Some(DriverStatus::Running { worker: w(0) }));
 }
 
+/// Behaviours: MAST-016, MAST-020.
+#[test]
+fn numbers_that_another_master_gave_out_are_not_given_again() {
+    let mut cluster = cluster(0);
+    let app = cluster.app(AppDescription { executor_limit: Some(1), ..app(5, 128) });
+    register(&mut cluster, Peer(1), worker(0, 10, 512));
+
+    cluster.report_from(w(0), key(&app, 7), ExecutorState::Exited, Some(1));
+    cluster.report_from(w(0), key(&app, u32::MAX), ExecutorState::Exited, Some(1));
+    let before = cluster.app_info(&app).executors.len();
+    cluster.hear(Peer(1), list(w(0), &[(&app, 3)], &[]));
+
+    assert_eq!(before, 0, "a worker gets nothing to do before its list");
+    assert_eq!(cluster.app_info(&app).executors.keys().collect::<Vec<_>>(), [&ExecutorId(8)]);
+}
+
 /// Behaviours: MAST-016.
 #[test]
 fn a_worker_speaks_only_of_its_own_executors_and_drivers() {
