@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use firesteel_types::{
-    Dependency, JobId, JobOutcome, ListenerEvent, PartitionId, Properties, RddId, ShuffleDependency,
-    ShuffleId, StageAttemptId, StageId,
+    Dependency, JobId, JobOutcome, ListenerEvent, PartitionId, Properties, RddId, ShuffleId, StageAttemptId,
+    StageId,
 };
 
 use super::{

@@ -24,6 +24,6 @@ mod tests;
 
 pub(crate) use manager::TaskSetManager;
 pub use running::Passed;
-pub(crate) use running::{RunPhase, Running};
+pub(crate) use running::Running;
 pub(crate) use scheduler::TaskScheduler;
 pub(crate) use set::{Task, TaskOrder, TaskSet};
