@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use firesteel_types::{
-    Dependency, JobId, JobOutcome, ListenerEvent, PartitionId, Properties, RddId, ShuffleDependency, ShuffleId,
-    StageAttemptId, StageId,
+    Dependency, JobId, JobOutcome, ListenerEvent, PartitionId, Properties, RddId, ShuffleDependency,
+    ShuffleId, StageAttemptId, StageId,
 };
 
 use super::{
@@ -325,7 +325,8 @@ impl DagScheduler {
     /// Makes sure that there is a place for the outputs of a map stage, and nothing in it that does not count.
     fn ready_outputs(&self, cx: &mut Shared, id: StageId) {
         let stage = self.stage(id);
-        let Some(&ShuffleDependency { shuffle, reducers, .. }) = stage.map_side().map(|side| &side.dependency)
+        let Some(&ShuffleDependency { shuffle, reducers, .. }) =
+            stage.map_side().map(|side| &side.dependency)
         else {
             return;
         };

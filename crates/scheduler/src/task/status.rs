@@ -1,8 +1,8 @@
 //! What executors report of their attempts, and what the loss of an executor does to them.
 
 use firesteel_types::{
-    AttemptId, ExecutorId, ExecutorLossReason, ListenerEvent, TaskEndReason, TaskFailure,
-    TaskIndex, TaskInfo, TaskMetrics,
+    AttemptId, ExecutorId, ExecutorLossReason, ListenerEvent, TaskEndReason, TaskFailure, TaskIndex,
+    TaskInfo, TaskMetrics,
 };
 
 use super::{
