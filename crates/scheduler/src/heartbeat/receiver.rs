@@ -90,7 +90,7 @@ impl HeartbeatReceiver {
     pub fn on_executor_added(&mut self, now: Timestamp, executor: ExecutorId) {
         match self.phase {
             Phase::Starting | Phase::Ready => {
-                if self.next_check <= now {
+                if self.last_seen.is_empty() && self.next_check <= now {
                     // There was nobody to look for when the check was due.
                     self.next_check = now + self.check_interval;
                 }
