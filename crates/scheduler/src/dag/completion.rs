@@ -15,7 +15,7 @@ use crate::{
 };
 
 impl DagScheduler {
-    pub(super) fn on_task_ended(&mut self, cx: &mut Shared, mut ended: TaskEnded) {
+    pub(super) fn on_task_ended(&mut self, cx: &mut Shared, mut ended: Box<TaskEnded>) {
         let (set, info) = (ended.set, ended.info);
         cx.commits.on_task_ended(set.stage, set.attempt, info.partition, info.number, &ended.reason);
         let is_known = self.stages.contains_key(&set.stage);
@@ -74,7 +74,7 @@ impl DagScheduler {
         }
     }
 
-    fn on_task_succeeded(&mut self, cx: &mut Shared, ended: TaskEnded) {
+    fn on_task_succeeded(&mut self, cx: &mut Shared, ended: Box<TaskEnded>) {
         let stage = self.stage(ended.set.stage);
         let is_old = ended.set.attempt < stage.latest_attempt();
         // A barrier stage runs again as a whole, so nothing of an older attempt counts.
@@ -122,7 +122,7 @@ impl DagScheduler {
         }
     }
 
-    fn on_map_output(&mut self, cx: &mut Shared, ended: TaskEnded, is_ignored: bool) {
+    fn on_map_output(&mut self, cx: &mut Shared, ended: Box<TaskEnded>, is_ignored: bool) {
         let id = ended.set.stage;
         if !is_ignored {
             let map_side = self.stage_mut(id).map_side_mut().expect("only map stages write map outputs");
@@ -139,7 +139,7 @@ impl DagScheduler {
     }
 
     /// Files a map output. Whether the stage goes on.
-    fn register_output(&mut self, cx: &mut Shared, ended: TaskEnded) -> bool {
+    fn register_output(&mut self, cx: &mut Shared, ended: Box<TaskEnded>) -> bool {
         let id = ended.set.stage;
         let dependency = &self.stage(id).map_side().expect("only map stages write map outputs").dependency;
         let (shuffle, rolls_back) = (dependency.shuffle, dependency.roll_back_on_mismatch);

@@ -53,7 +53,7 @@ pub(crate) struct DeferredJob {
 impl DagScheduler {
     pub(crate) fn on_event(&mut self, cx: &mut Shared, event: DagEvent) {
         match event {
-            DagEvent::TaskEnded(ended) => self.on_task_ended(cx, *ended),
+            DagEvent::TaskEnded(ended) => self.on_task_ended(cx, ended),
             DagEvent::TaskSetFailed { set, reason, cause } => self.abort_stage(cx, set.stage, &reason, cause),
             DagEvent::ExecutorAdded { executor } => self.on_executor_added(executor),
             DagEvent::ExecutorLost { executor, worker_host } => {

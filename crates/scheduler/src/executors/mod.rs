@@ -7,6 +7,7 @@ mod backend;
 mod blocks;
 mod hosts;
 mod registry;
+mod table;
 
 pub(crate) use backend::{Backend, EarlyDecommission};
 pub(crate) use blocks::BlockLocations;

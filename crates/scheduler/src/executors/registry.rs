@@ -2,12 +2,9 @@
 
 use std::{collections::VecDeque, sync::Arc};
 
-use indexmap::IndexMap;
-use rustc_hash::FxBuildHasher;
-
 use firesteel_types::{AttemptId, Cpus, ExecutorId, Host, ProfileId, ResourceAssignment, Timestamp};
 
-use super::{HostId, Hosts};
+use super::{HostId, Hosts, table::ExecutorTable};
 use crate::{
     event::ExecutorSpec,
     resources::{ExecutorResources, ProfileManager, TaskNeed},
@@ -78,7 +75,7 @@ impl Executor {
 #[derive(Debug, Default)]
 pub(crate) struct Executors {
     pub(crate) hosts: Hosts,
-    executors: IndexMap<ExecutorId, Executor, FxBuildHasher>,
+    executors: ExecutorTable<Executor>,
     /// Active executors with free cpus, in no particular order.
     free: Vec<ExecutorId>,
     /// Wide, so that executors that claim absurd numbers of cores cannot make it overflow.
@@ -89,7 +86,7 @@ pub(crate) struct Executors {
 
 impl Executors {
     pub(crate) fn get(&self, id: ExecutorId) -> Option<&Executor> {
-        self.executors.get(&id)
+        self.executors.get(id)
     }
 
     /// The executor `id`, which the caller knows to be registered.
@@ -98,7 +95,7 @@ impl Executors {
     }
 
     pub(crate) fn iter(&self) -> impl Iterator<Item = (ExecutorId, &Executor)> {
-        self.executors.iter().map(|(id, executor)| (*id, executor))
+        self.executors.iter()
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -134,13 +131,13 @@ impl Executors {
             requested,
             free_position: None,
         };
-        let before = self.executors.insert(spec.executor, executor);
-        assert!(before.is_none(), "registration refuses an id that is taken");
+        let is_new = self.executors.insert(spec.executor, executor);
+        assert!(is_new, "registration refuses an id that is taken");
     }
 
     /// Changes what is known of an executor, and brings everything derived from it up to date.
     pub(crate) fn update<T>(&mut self, id: ExecutorId, change: impl FnOnce(&mut Executor) -> T) -> Option<T> {
-        let executor = self.executors.get_mut(&id)?;
+        let executor = self.executors.get_mut(id)?;
         let was_alive = executor.is_alive();
         let result = change(executor);
         let (host, is_alive) = (executor.host, executor.is_alive());
@@ -156,7 +153,7 @@ impl Executors {
     /// Removes an executor for good.
     pub(crate) fn remove(&mut self, id: ExecutorId, remembered_max: usize) -> Option<Executor> {
         self.update(id, |executor| executor.launched = false)?;
-        let executor = self.executors.swap_remove(&id)?;
+        let executor = self.executors.remove(id)?;
         self.total_nanos -= u128::from(executor.resources.cpus_total().as_nanos());
         if let Some(decommission) = &executor.going.decommission {
             self.removed_decommissioned.push_back((id, decommission.worker_host.clone()));
@@ -169,7 +166,7 @@ impl Executors {
 
     /// Takes what `attempt` needs from an executor that has it.
     pub(crate) fn take(&mut self, id: ExecutorId, need: &TaskNeed) -> Option<ResourceAssignment> {
-        let executor = self.executors.get_mut(&id)?;
+        let executor = self.executors.get_mut(id)?;
         let assignment = executor.resources.take(need)?;
         if executor.resources.cpus_free() == Cpus::ZERO {
             self.refresh_offer(id);
@@ -179,7 +176,7 @@ impl Executors {
 
     /// Gives back what was taken. An executor that is gone took it along.
     pub(crate) fn give_back(&mut self, id: ExecutorId, cpus: Cpus, assignment: &ResourceAssignment) {
-        if let Some(executor) = self.executors.get_mut(&id) {
+        if let Some(executor) = self.executors.get_mut(id) {
             executor.resources.give_back(cpus, assignment).expect("only what was taken is given back");
             if executor.free_position.is_none() {
                 self.refresh_offer(id);
@@ -188,13 +185,13 @@ impl Executors {
     }
 
     pub(crate) fn start_running(&mut self, id: ExecutorId, attempt: AttemptId) {
-        if let Some(executor) = self.executors.get_mut(&id) {
+        if let Some(executor) = self.executors.get_mut(id) {
             executor.running.push(attempt);
         }
     }
 
     pub(crate) fn stop_running(&mut self, id: ExecutorId, attempt: AttemptId) {
-        if let Some(executor) = self.executors.get_mut(&id) {
+        if let Some(executor) = self.executors.get_mut(id) {
             executor.running.retain(|running| *running != attempt);
         }
     }
@@ -220,8 +217,8 @@ impl Executors {
     pub(crate) fn slots_in_all(&self, profile: ProfileId, profiles: &ProfileManager) -> u32 {
         let Some(need) = profiles.need(profile) else { return 0 };
         let slots: u64 = self
-            .executors
-            .values()
+            .iter()
+            .map(|(_, executor)| executor)
             .filter(|executor| executor.is_active() && profiles.can_run_on(profile, executor.profile))
             .map(|executor| u64::from(executor.resources.total_slots(need)))
             .sum();
@@ -230,7 +227,7 @@ impl Executors {
 
     /// Keeps the list of executors with offers exact after a change of this one.
     fn refresh_offer(&mut self, id: ExecutorId) {
-        let executor = self.executors.get_mut(&id).expect("callers hold the id of a registered executor");
+        let executor = self.executors.get_mut(id).expect("callers hold the id of a registered executor");
         match (executor.has_offer(), executor.free_position) {
             (true, None) => {
                 executor.free_position = Some(self.free.len() as u32);
@@ -240,7 +237,7 @@ impl Executors {
                 executor.free_position = None;
                 self.free.swap_remove(position as usize);
                 if let Some(moved) = self.free.get(position as usize) {
-                    let moved = self.executors.get_mut(moved).expect("the list holds registered executors");
+                    let moved = self.executors.get_mut(*moved).expect("the list holds registered executors");
                     moved.free_position = Some(position);
                 }
             }
@@ -251,7 +248,7 @@ impl Executors {
     /// Gives an executor other resources, for tests of what would happen then.
     #[cfg(test)]
     pub(crate) fn replace_resources(&mut self, id: ExecutorId, resources: ExecutorResources) {
-        let executor = self.executors.get_mut(&id).expect("the test names a registered executor");
+        let executor = self.executors.get_mut(id).expect("the test names a registered executor");
         self.total_nanos -= u128::from(executor.resources.cpus_total().as_nanos());
         self.total_nanos += u128::from(resources.cpus_total().as_nanos());
         executor.resources = resources;
