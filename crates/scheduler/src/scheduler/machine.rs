@@ -161,7 +161,10 @@ impl Scheduler {
 
     /// Whether nothing runs and no trace of any job is left.
     pub fn is_quiescent(&self) -> bool {
-        self.dag.is_quiescent() && self.tasks.is_quiescent() && self.cx.commits.is_quiescent()
+        self.dag.is_quiescent()
+            && self.tasks.is_quiescent()
+            && self.cx.commits.is_quiescent()
+            && self.barriers.is_quiescent()
     }
 
     /// Cross-checks everything that is stored twice.
