@@ -259,7 +259,7 @@ impl TaskScheduler {
     }
 
     pub(crate) fn is_quiescent(&self) -> bool {
-        self.by_id.is_empty() && self.running.is_empty()
+        self.by_id.is_empty() && self.running.is_empty() && self.unschedulable.is_empty()
     }
 
     /// Cross-checks sets, pools and running attempts.

@@ -31,7 +31,7 @@ mod show;
 use case::Flavour;
 
 /// Cases of each flavour.
-const CASES: u64 = 2500;
+const CASES: u64 = 5000;
 
 #[test]
 fn calm_runs_keep_every_promise() {

@@ -23,6 +23,16 @@ fn fetched(attempt: u64) -> Event {
     Event::ResultFetched { attempt: AttemptId(attempt), outcome: FetchedResult::Fetched }
 }
 
+/// The executor takes no more tasks.
+fn drained(executor: u32) -> Event {
+    Event::ScalingRequested(Scaling::Decommission {
+        executors: vec![ExecutorId(executor)],
+        worker_host: None,
+        adjust_target: false,
+        by_executor: true,
+    })
+}
+
 fn barrier(node: RddNode) -> RddNode {
     RddNode { barrier: true, ..node }
 }
@@ -114,21 +124,30 @@ fn an_attempt_of_a_stage_that_failed_does_not_end_again_with_its_job() {
 
 #[test]
 fn an_attempt_that_failed_does_not_end_again_with_its_last_result() {
-    let mut world = World::new();
+    let mut world = World::with(with_copies());
     world.executors(0, &["h1"], 2).rdds([source(0, 1), shuffled(1, 2, 0, 0)]);
     world.submit(1);
     world.finish_map(0, &[1, 1]);
-    // The first attempt of the task that fails has a result, which is on the way.
-    world.status(1, indirect());
-    world.fail(2, fetch_failed(0, 0, 0, "h1"));
+    world.finish(1);
+    world.executor(1, "h2", 1);
     world.advance(millis(200));
-    world.finish_map(3, &[1, 1]);
-    world.finish(4);
-    world.finish(5);
+    world.status(2, indirect());
+    // The copy cannot get its input, while the result of the first attempt is on the way.
+    let failed = world.fail(3, fetch_failed(0, 0, 0, "h1"));
 
-    let late = world.send(fetched(1));
+    let late = world.send(fetched(2));
 
-    assert_eq!(late.lines_with("stage-1.0"), ["forget stage-1.0"]);
+    assert_eq!(failed.lines_with("stage-1.0 failed").len(), 1);
+    assert_eq!(
+        late.lines(),
+        [
+            "forget stage-1.0",
+            "* attempt-2 ends",
+            "deliver job-0 [1] = attempt-2",
+            "* job-0 ends",
+            "job-0 succeeded",
+        ]
+    );
     world.assert_quiescent();
 }
 
@@ -234,12 +253,7 @@ fn two_stages_apart() -> World {
     let mut world = World::new();
     world.executors(0, &["h1"], 1).rdds([source(0, 1), shuffled(1, 1, 0, 0), shuffled(2, 1, 1, 1)]);
     world.submit_map_stage(2, 1);
-    world.send(Event::ScalingRequested(Scaling::Decommission {
-        executors: vec![ExecutorId(0)],
-        worker_host: None,
-        adjust_target: false,
-        by_executor: true,
-    }));
+    world.send(drained(0));
     world.executor(1, "h2", 2);
     world.finish_map(0, &[1]);
     world
@@ -345,16 +359,16 @@ fn a_late_output_of_an_older_barrier_attempt_does_not_count() {
     let slow = TaskOutcome { result: ResultPlace::Indirect, ..map_outcome(&[1], None) };
     world.status(0, TaskStatus::Finished(slow));
     world.panic(1);
-    let again = world.advance(millis(200));
+    // The next attempt has too few slots when the output comes.
+    world.lose(world.executor_of(1).0);
+    world.advance(millis(200));
+
     let late = world.send(fetched(0));
+    let again = world.executor(2, "h3", 1);
 
-    world.finish_map(2, &[1]);
-    world.finish_map(3, &[1]);
-    world.finish(4);
-
-    assert_eq!(again.partitions(), [0, 1]);
     assert_eq!(late.lines(), ["forget stage-0.0", "* attempt-0 ends"]);
-    world.assert_quiescent();
+    assert_eq!(again.partitions(), [0; 0], "an offer of one executor is not enough");
+    assert_eq!(world.advance(secs(1)).partitions(), [0, 1]);
 }
 
 #[test]
@@ -377,16 +391,21 @@ fn a_late_result_counts_for_its_position_and_not_for_others_of_the_same_partitio
     world.status(1, indirect());
     world.fail(3, fetch_failed(0, 0, 0, "h1"));
     world.panic(2);
+    // The next attempts come one by one.
+    world.send(drained(0));
+    world.executor(1, "h2", 1);
     world.advance(millis(200));
-    let second = world.finish_map(4, &[1, 1]);
+    let first = world.finish_map(4, &[1, 1]);
 
     world.send(fetched(1));
-    let others = second.attempts();
-    let last: Vec<_> = others.iter().flat_map(|attempt| world.finish(*attempt).lines()).collect();
+    let second = world.finish(5);
+    let third = world.finish(6);
+    let last = world.finish(7);
 
-    assert_eq!(second.partitions(), [0, 0, 1]);
-    assert_eq!(last.iter().filter(|line| line.starts_with("deliver")).count(), 2);
-    assert!(last.contains(&"job-0 succeeded".to_owned()));
+    assert_eq!(first.attempts(), [5]);
+    assert_eq!([second.partitions(), third.partitions()], [[0], [1]]);
+    assert_eq!(third.lines_with("deliver"), ["deliver job-0 [1] = attempt-6"]);
+    assert_eq!(last.lines_with("succeeded"), ["job-0 succeeded"]);
     world.assert_quiescent();
 }
 

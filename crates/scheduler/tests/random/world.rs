@@ -136,11 +136,15 @@ impl World {
     /// Every executor that lives says so.
     pub fn heartbeats(&mut self) {
         self.last_heartbeat = self.now;
-        let executors: Vec<_> = self.judge.executors.keys().copied().collect();
-        for executor in executors {
-            let running = self.judge.live_attempts().filter(|(_, attempt)| attempt.task.executor == executor);
+        let heartbeat = |executor: &ExecutorId| {
+            let running =
+                self.judge.live_attempts().filter(|(_, attempt)| attempt.task.executor == *executor);
             let running = running.map(|(id, _)| (id, TaskMetrics::default())).collect();
-            self.send(Event::Heartbeat { executor, block_manager_known: true, running });
+            Event::Heartbeat { executor: *executor, block_manager_known: true, running }
+        };
+        let heartbeats: Vec<_> = self.judge.executors.keys().map(heartbeat).collect();
+        if !heartbeats.is_empty() {
+            self.send_all(heartbeats);
         }
     }
 

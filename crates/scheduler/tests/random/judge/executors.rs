@@ -7,8 +7,8 @@ use std::{
 
 use firesteel_scheduler::{ExecutorSpec, TaskDescription};
 use firesteel_types::{
-    Cpus, Dependency, ExclusionScope, ExecutorId, Host, ListenerEvent, ProfileId, RddId, ResourceAssignment,
-    ResourceName, Share, StageAttemptId,
+    AttemptId, Cpus, Dependency, ExclusionScope, ExecutorId, Host, ListenerEvent, ProfileId, RddId,
+    ResourceAssignment, ResourceName, Share, StageAttemptId,
 };
 
 use super::{Judge, Phase, state::Set};
@@ -161,6 +161,22 @@ impl Judge {
                 "{id} waits while {:?} is idle",
                 fitting.map(|executor| executor.spec.executor)
             );
+        }
+    }
+
+    /// Where nobody waits for a better place, the tasks of a new set take what is free at once.
+    pub(super) fn check_prompt_start(&self) {
+        let waits = self.config.locality.process + self.config.locality.node + self.config.locality.rack;
+        if !waits.is_zero() || self.config.exclusion.is_some() || self.batch.events > 1 {
+            return;
+        }
+        for id in &self.batch.prepared {
+            let set = &self.sets[id];
+            let is_of_set = |attempt: &&AttemptId| self.attempts[*attempt].task.set == *id;
+            let launched = self.batch.launched.iter().filter(is_of_set).count();
+            let waits = set.is_open() && launched < set.launch.tasks as usize;
+            let is_left_out = waits && self.executors.values().any(|executor| self.could_run(set, executor));
+            assert!(!is_left_out || self.opens_barrier(set.launch.rdd), "{id} takes what is idle");
         }
     }
 

@@ -240,6 +240,7 @@ impl Judge {
     pub fn close(&mut self, scheduler: &Scheduler) {
         self.check_reports_taken();
         self.check_barrier_launches();
+        self.check_prompt_start();
         self.check_inputs(scheduler);
         self.check_output_places(scheduler);
         self.check_jobs_told();
