@@ -13,3 +13,4 @@ pub(crate) use backend::{Backend, EarlyDecommission};
 pub(crate) use blocks::BlockLocations;
 pub(crate) use hosts::{HostId, Hosts, RackId};
 pub(crate) use registry::{CountFailures, Decommission, Executor, Executors};
+pub(crate) use table::ExecutorTable;

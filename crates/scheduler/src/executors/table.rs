@@ -62,6 +62,17 @@ impl<V> ExecutorTable<V> {
         true
     }
 
+    /// The value of an id, which is given a default one if it has none.
+    pub(crate) fn get_or_default(&mut self, id: ExecutorId) -> &mut V
+    where
+        V: Default,
+    {
+        if self.slot(id).is_none() {
+            self.insert(id, V::default());
+        }
+        self.get_mut(id).expect("it was there or is now")
+    }
+
     pub(crate) fn remove(&mut self, id: ExecutorId) -> Option<V> {
         let slot = self.slot(id)?;
         if id.0 < SMALL {
@@ -75,6 +86,11 @@ impl<V> ExecutorTable<V> {
 
     pub(crate) fn len(&self) -> usize {
         self.slots.len() - self.free.len()
+    }
+
+    /// Every value with its id, in the order of the slots, to be changed.
+    pub(crate) fn iter_mut(&mut self) -> impl Iterator<Item = (ExecutorId, &mut V)> {
+        self.slots.iter_mut().flatten().map(|(id, value)| (*id, value))
     }
 
     /// Every value with its id, in the order of the slots.

@@ -5,7 +5,7 @@ use rustc_hash::FxBuildHasher;
 
 use firesteel_types::{ExecutorId, Locality, TaskIndex, TaskLocation};
 
-use crate::executors::{Executors, HostId, RackId};
+use crate::executors::{ExecutorTable, Executors, HostId, RackId};
 
 /// Lists of task indices, each used as a stack: the last entry goes first.
 ///
@@ -14,7 +14,7 @@ use crate::executors::{Executors, HostId, RackId};
 /// they touch, whatever the number of tasks.
 #[derive(Debug, Default)]
 pub(crate) struct PendingTasks {
-    for_executor: IndexMap<ExecutorId, Vec<TaskIndex>, FxBuildHasher>,
+    for_executor: ExecutorTable<Vec<TaskIndex>>,
     for_host: IndexMap<HostId, Vec<TaskIndex>, FxBuildHasher>,
     for_rack: IndexMap<RackId, Vec<TaskIndex>, FxBuildHasher>,
     no_prefs: Vec<TaskIndex>,
@@ -54,12 +54,12 @@ impl PendingTasks {
             let host = executors.hosts.intern(place.host());
             match place {
                 TaskLocation::Executor { executor, .. } => {
-                    self.for_executor.entry(*executor).or_default().push(index);
+                    self.for_executor.get_or_default(*executor).push(index);
                     listed.executor = true;
                 }
                 TaskLocation::HostCache(_) => {
                     for executor in executors.hosts.alive_on(host) {
-                        self.for_executor.entry(*executor).or_default().push(index);
+                        self.for_executor.get_or_default(*executor).push(index);
                         listed.executor = true;
                     }
                 }
@@ -89,7 +89,7 @@ impl PendingTasks {
         id: ExecutorId,
         judge: impl Fn(TaskIndex) -> Entry,
     ) -> Option<TaskIndex> {
-        take(self.for_executor.get_mut(&id)?, judge)
+        take(self.for_executor.get_mut(id)?, judge)
     }
 
     pub(crate) fn take_for_host(
@@ -127,7 +127,7 @@ impl PendingTasks {
 
     /// Whether a task is in the list of an executor.
     pub(crate) fn is_listed_for(&self, executor: ExecutorId, index: TaskIndex) -> bool {
-        self.for_executor.get(&executor).is_some_and(|list| list.contains(&index))
+        self.for_executor.get(executor).is_some_and(|list| list.contains(&index))
     }
 
     /// The levels with a waiting task and a place alive, if one more executor were; the last is not among them.
@@ -139,7 +139,7 @@ impl PendingTasks {
     ) -> impl Iterator<Item = Locality> {
         let any = |list: &Vec<TaskIndex>| list.iter().any(|index| is_waiting(*index));
         let is_alive = |id: ExecutorId| id == executor || executors.is_alive(id);
-        let process = self.for_executor.iter().any(|(id, list)| is_alive(*id) && any(list));
+        let process = self.for_executor.iter().any(|(id, list)| is_alive(id) && any(list));
         let is_alive = |id: HostId| id == host || executors.hosts.is_alive(id);
         let node = self.for_host.iter().any(|(id, list)| is_alive(*id) && any(list));
         let is_alive = |id: RackId| Some(id) == rack || executors.hosts.is_rack_alive(id);
@@ -155,7 +155,12 @@ impl PendingTasks {
         executors: &Executors,
         is_waiting: impl Fn(TaskIndex) -> bool,
     ) -> bool {
-        any_waiting(&mut self.for_executor, |id| executors.is_alive(id), is_waiting)
+        self.for_executor.iter_mut().any(|(id, list)| {
+            executors.is_alive(id) && {
+                trim(list, &is_waiting);
+                !list.is_empty()
+            }
+        })
     }
 
     /// Whether a waiting task prefers a host with an executor alive.
