@@ -46,14 +46,16 @@ impl DagScheduler {
             cx.to_tasks.push_back(TaskOrder::KillStage { stage: id, interrupt, reason: reason.to_owned() });
             self.mark_finished(cx, id, Some(reason), WillRetry::No);
         }
-        // A stage that waits for it is not needed either, unless its lineage was cut meanwhile.
+        // A stage that waits for it is not needed either, unless its lineage was cut meanwhile. Then it is submitted
+        // with those that failed: what ended this one may go on and take away what others need.
         let mut unneeded = vec![id];
         while let Some(parent) = unneeded.pop() {
             for child in self.take_waiting_children(parent) {
                 if self.missing_parents(cx, child).contains(&parent) {
                     unneeded.push(child);
                 } else {
-                    self.submit_stage(cx, child);
+                    self.failed.insert(child);
+                    self.schedule_resubmit(cx);
                 }
             }
         }
