@@ -45,14 +45,16 @@ impl DagScheduler {
             let interrupt = job.is_some_and(|job| job.properties.interrupts_on_cancel());
             self.end_attempts(cx, id, interrupt, reason);
         }
-        // A stage that waits for it is not needed either, unless its lineage was cut meanwhile.
+        // A stage that waits for it is not needed either, unless its lineage was cut meanwhile. Then it is submitted
+        // with those that failed: what ended this one may go on and take away what others need.
         let mut unneeded = vec![id];
         while let Some(parent) = unneeded.pop() {
             for child in self.take_waiting_children(parent) {
                 if self.missing_parents(cx, child).contains(&parent) {
                     unneeded.push(child);
                 } else {
-                    self.submit_stage(cx, child);
+                    self.failed.insert(child);
+                    self.schedule_resubmit(cx);
                 }
             }
         }

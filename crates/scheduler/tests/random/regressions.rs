@@ -4,9 +4,11 @@ use firesteel_scheduler::{
     Cancel, Event, FetchedResult, NotSent, ResultPlace, Scaling, SchedulerConfig, SpeculationConfig,
     StageConfig, TaskOutcome, TaskStatus, exclusion::ExclusionConfig,
 };
-use firesteel_types::{AttemptId, ExecutorId, ExecutorLossReason, JobId, PartitionId, RddNode, ShuffleId};
+use firesteel_types::{
+    AttemptId, Dependency, ExecutorId, ExecutorLossReason, JobId, PartitionId, RddId, RddNode, ShuffleId,
+};
 
-use crate::harness::{World, fetch_failed, map_outcome, millis, secs, shuffled, source};
+use crate::harness::{World, fetch_failed, map_outcome, millis, secs, shuffle_dependency, shuffled, source};
 
 /// A scheduler that makes a copy of every task as soon as one task of its set has succeeded.
 fn with_copies() -> SchedulerConfig {
@@ -217,14 +219,21 @@ fn a_job_goes_on_when_a_stage_is_given_up_that_a_checkpoint_made_needless() {
     let why = NotSent::NotSerializable { message: "no".to_owned() };
     let given_up = world.send(Event::TaskNotSent { attempt: AttemptId(0), why });
 
+    let goes_on = world.advance(millis(200));
+
     assert_eq!(
         given_up.lines(),
         [
             "forget stage-0.0",
             "* stage-0.0 failed: task 0 of stage-0.0 cannot be serialized: no",
+            "* attempt-0 ends: killed: it was not sent",
+        ]
+    );
+    assert_eq!(
+        goes_on.lines(),
+        [
             "* stage-2.0 submitted, 1 tasks",
             "prepare stage-2.0 for job-0",
-            "* attempt-0 ends: killed: it was not sent",
             "* attempt-1 starts",
             "launch attempt-1 = stage-2.0 partition-0 try-0 on executor-0 Process",
         ]
@@ -450,9 +459,34 @@ fn a_stage_does_not_wait_for_a_parent_that_may_not_be_submitted_again() {
     // The last stage does not read the others any more.
     world.rdds([checkpointed(2, 1)]);
 
+    world.advance(millis(200));
     let resubmitted = world.advance(millis(200));
 
     assert_eq!(resubmitted.attempts(), [2]);
     assert_eq!(world.finish(2).lines_with("succeeded"), ["job-0 succeeded"]);
+    world.assert_quiescent();
+}
+
+#[test]
+fn a_stage_is_not_submitted_on_the_strength_of_outputs_that_go_with_a_failed_fetch() {
+    let stages = StageConfig { consecutive_attempts_max: 1, ..StageConfig::default() };
+    let mut world = World::with(SchedulerConfig { stages, ..SchedulerConfig::default() });
+    let both = vec![Dependency::one_to_one(RddId(2)), shuffle_dependency(2, 0, 1)];
+    let last = RddNode::derived(RddId(3), 1, both);
+    world.executors(0, &["h1"], 2).rdds([source(0, 1), shuffled(1, 1, 0, 0), shuffled(2, 1, 1, 1), last]);
+    world.submit(3);
+    world.finish_map(0, &[1]);
+    world.finish_map(1, &[1]);
+    // Nothing needs the stage that fails any more, so its child can go on. But the failure also says that the executor
+    // is gone, and with it what the child reads.
+    world.rdds([checkpointed(2, 1)]);
+
+    let failed = world.fail(2, fetch_failed(0, 0, 0, "h1"));
+    let again = world.advance(millis(200));
+
+    assert_eq!(failed.attempts(), [0; 0]);
+    assert_eq!(again.lines_with("prepare"), ["prepare stage-0.1 for shuffle-2"]);
+    world.finish_map(3, &[1]);
+    assert_eq!(world.finish(4).lines_with("succeeded"), ["job-0 succeeded"]);
     world.assert_quiescent();
 }

@@ -7,8 +7,8 @@ use std::{
 
 use firesteel_scheduler::{ExecutorSpec, TaskDescription};
 use firesteel_types::{
-    AttemptId, Cpus, Dependency, ExclusionScope, ExecutorId, Host, ListenerEvent, ProfileId, RddId,
-    ResourceAssignment, ResourceName, Share, StageAttemptId,
+    AttemptId, Cpus, ExclusionScope, ExecutorId, Host, ListenerEvent, ProfileId, ResourceAssignment,
+    ResourceName, Share, StageAttemptId,
 };
 
 use super::{Judge, Phase, state::Set};
@@ -157,7 +157,7 @@ impl Judge {
         for (id, set) in self.sets.iter().filter(|(_, set)| set.is_open()) {
             let fitting = self.executors.values().find(|executor| self.could_run(set, executor));
             assert!(
-                fitting.is_none() || self.opens_barrier(set.launch.rdd),
+                fitting.is_none() || self.barrier_stages.contains(&id.stage),
                 "{id} waits while {:?} is idle",
                 fitting.map(|executor| executor.spec.executor)
             );
@@ -176,7 +176,8 @@ impl Judge {
             let launched = self.batch.launched.iter().filter(is_of_set).count();
             let waits = set.is_open() && launched < set.launch.tasks as usize;
             let is_left_out = waits && self.executors.values().any(|executor| self.could_run(set, executor));
-            assert!(!is_left_out || self.opens_barrier(set.launch.rdd), "{id} takes what is idle");
+            let is_barrier = self.barrier_stages.contains(&id.stage);
+            assert!(!is_left_out || is_barrier, "{id} takes what is idle");
         }
     }
 
@@ -187,15 +188,6 @@ impl Judge {
         let serves = wanted == serves || (serves == ProfileId::DEFAULT && !self.config.dynamic_allocation);
         let stays = executor.is_ready() && !self.asked_to_leave.contains(&executor.spec.executor);
         stays && executor.is_idle() && executor.spec.cpus >= cpus && serves
-    }
-
-    fn opens_barrier(&self, rdd: RddId) -> bool {
-        let node = &self.rdds[&rdd];
-        let narrow = node.dependencies.iter().filter_map(|dependency| match dependency {
-            Dependency::Narrow { parent, .. } => Some(*parent),
-            Dependency::Shuffle(_) => None,
-        });
-        node.barrier || narrow.into_iter().any(|parent| self.opens_barrier(parent))
     }
 
     /// A task is sent to an executor, which must be able to take it.

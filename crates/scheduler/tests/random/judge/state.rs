@@ -34,6 +34,8 @@ pub struct Judge {
     pub(super) stage_jobs: BTreeMap<StageId, BTreeSet<JobId>>,
     /// Stage attempts that were announced and not ended.
     pub(super) open_stages: BTreeSet<StageAttemptId>,
+    /// Stages whose tasks start all at once or not at all.
+    pub(super) barrier_stages: BTreeSet<StageId>,
     pub(super) commits: BTreeMap<(StageId, PartitionId), Holder>,
     pub(super) batch: Batch,
     pub is_stopped: bool,
@@ -88,6 +90,7 @@ impl Judge {
             jobs: BTreeMap::new(),
             stage_jobs: BTreeMap::new(),
             open_stages: BTreeSet::new(),
+            barrier_stages: BTreeSet::new(),
             commits: BTreeMap::new(),
             batch: Batch::default(),
             is_stopped: false,
@@ -215,6 +218,9 @@ impl Judge {
             ListenerEvent::StageSubmitted { info, .. } => {
                 let is_new = self.open_stages.insert(info.id);
                 assert!(is_new, "{} is announced once", info.id);
+                if info.rdds.iter().any(|rdd| self.rdds[rdd].barrier) {
+                    self.barrier_stages.insert(info.id.stage);
+                }
             }
             ListenerEvent::StageCompleted { info } => self.see_stage_end(info),
             ListenerEvent::TaskStart { task, .. } => self.batch.last_started = Some(task.attempt),
