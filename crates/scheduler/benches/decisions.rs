@@ -73,7 +73,7 @@ fn main() {
 
 fn report(cell: Cell, budget: f64) {
     let mut best = f64::MAX;
-    for _ in 0..3 {
+    for _ in 0..7 {
         let mut filled = fill(cell);
         best = best.min(filled.run(cell.batch, Duration::from_secs_f64(budget)));
     }
