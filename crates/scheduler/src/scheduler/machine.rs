@@ -58,6 +58,8 @@ pub struct Scheduler {
     pub(super) heartbeats: HeartbeatReceiver,
     pub(super) barriers: BarrierCoordinator,
     pub(super) is_stopped: bool,
+    /// Steps that a debug build may spend on the next check of the invariants.
+    check_credit: usize,
 }
 
 impl Scheduler {
@@ -90,7 +92,15 @@ impl Scheduler {
             commits: OutputCommitCoordinator::default(),
             config,
         };
-        Ok(Self { cx, dag: DagScheduler::default(), tasks, heartbeats, barriers, is_stopped: false })
+        Ok(Self {
+            cx,
+            dag: DagScheduler::default(),
+            tasks,
+            heartbeats,
+            barriers,
+            is_stopped: false,
+            check_credit: 0,
+        })
     }
 
     /// Takes one event and returns what follows from it, offers included.
@@ -123,6 +133,17 @@ impl Scheduler {
         self.tasks.arm_timers(&self.cx);
         std::mem::swap(&mut self.cx.out, out);
         if cfg!(debug_assertions) {
+            self.check_when_affordable();
+        }
+    }
+
+    /// Checks the invariants after every turn while that is cheap, and less often the more there is to look at, so
+    /// that a hundred thousand tasks are no trouble in a debug build either.
+    fn check_when_affordable(&mut self) {
+        const STEPS_PER_TURN: usize = 1 << 14;
+        self.check_credit += STEPS_PER_TURN;
+        if self.check_credit >= self.tasks.size() + self.cx.executors.len() + self.dag.stages.len() {
+            self.check_credit = 0;
             self.check_invariants();
         }
     }

@@ -258,6 +258,11 @@ impl TaskScheduler {
         }
     }
 
+    /// How many tasks the active sets have, for whoever wants to know what looking at all of them costs.
+    pub(crate) fn size(&self) -> usize {
+        self.by_id.values().map(|key| self.set(*key).set.tasks.len()).sum()
+    }
+
     pub(crate) fn is_quiescent(&self) -> bool {
         self.by_id.is_empty() && self.running.is_empty() && self.unschedulable.is_empty()
     }
