@@ -41,9 +41,8 @@ impl DagScheduler {
     fn end_unneeded(&mut self, cx: &mut Shared, id: StageId, reason: &str) {
         self.failed.remove(&id);
         if self.running.contains(&id) {
-            let job = self.jobs.get(&self.stage(id).first_job);
-            let interrupt = job.is_some_and(|job| job.properties.interrupts_on_cancel());
-            self.end_attempts(cx, id, interrupt, reason);
+            self.kill_stage(cx, id, reason);
+            self.mark_finished(cx, id, Some(reason), WillRetry::No);
         }
         // A stage that waits for it is not needed either, unless its lineage was cut meanwhile. Then it is submitted
         // with those that failed: what ended this one may go on and take away what others need.
@@ -105,15 +104,11 @@ impl DagScheduler {
         let Some(job) = self.jobs.get(&id) else { return };
         let interrupt = job.properties.interrupts_on_cancel();
         for stage in self.busy_stages_of(job) {
-            self.end_attempts(cx, stage, interrupt, reason);
-        }
-    }
-
-    /// Ends what still runs of a stage. Listeners hear of the end of its attempt unless it ended before.
-    fn end_attempts(&mut self, cx: &mut Shared, stage: StageId, interrupt: bool, reason: &str) {
-        cx.to_tasks.push_back(TaskOrder::KillStage { stage, interrupt, reason: reason.to_owned() });
-        if self.running.contains(&stage) {
-            self.mark_finished(cx, stage, Some(reason), WillRetry::No);
+            cx.to_tasks.push_back(TaskOrder::KillStage { stage, interrupt, reason: reason.to_owned() });
+            // The end of an attempt that failed before was told then.
+            if self.running.contains(&stage) {
+                self.mark_finished(cx, stage, Some(reason), WillRetry::No);
+            }
         }
     }
 

@@ -30,7 +30,7 @@ impl DagScheduler {
         self.unregister_fetched(cx, map_stage, fetch);
         if self.stage(id).barrier {
             // Spark leaves the others to wait for the one that failed, in slots that the retry needs.
-            self.kill_barrier_tasks(cx, id, &message);
+            self.kill_stage(cx, id, &message);
             self.retry_barrier_as_a_whole(cx, id, &message);
         }
         if let Some(reason) = give_up {
@@ -121,7 +121,7 @@ impl DagScheduler {
             let reason = format!("the other tasks of barrier {id} cannot be killed; {message}");
             return self.abort_stage(cx, id, &reason, None);
         }
-        self.kill_barrier_tasks(cx, id, &message);
+        self.kill_stage(cx, id, &message);
         self.mark_finished(cx, id, Some(&message), WillRetry::No);
         self.stage_mut(id).failed_attempts.insert(ended.set.attempt);
         if let Some(reason) = self.too_many_failures(cx, id, &message) {
@@ -134,7 +134,8 @@ impl DagScheduler {
         }
     }
 
-    fn kill_barrier_tasks(&self, cx: &mut Shared, id: StageId, reason: &str) {
+    /// Ends what runs of a stage, interrupting threads if the job that made it says so.
+    pub(super) fn kill_stage(&self, cx: &mut Shared, id: StageId, reason: &str) {
         let job = self.jobs.get(&self.stage(id).first_job);
         let interrupt = job.is_some_and(|job| job.properties.interrupts_on_cancel());
         cx.to_tasks.push_back(TaskOrder::KillStage { stage: id, interrupt, reason: reason.to_owned() });

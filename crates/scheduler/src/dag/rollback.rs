@@ -9,7 +9,7 @@ use super::{
     scheduler::{DagScheduler, WillRetry},
     stage::StageKind,
 };
-use crate::{shared::Shared, task::TaskOrder};
+use crate::shared::Shared;
 
 impl DagScheduler {
     /// An indeterminate map stage that ran before lacks outputs: all of it runs again, and everything after it.
@@ -111,9 +111,7 @@ impl DagScheduler {
             self.abort_stage(cx, id, &format!("its tasks cannot be killed; {reason}"), None);
             return false;
         }
-        let job = self.jobs.get(&self.stage(id).first_job);
-        let interrupt = job.is_some_and(|job| job.properties.interrupts_on_cancel());
-        cx.to_tasks.push_back(TaskOrder::KillStage { stage: id, interrupt, reason: reason.to_owned() });
+        self.kill_stage(cx, id, reason);
         let stage = self.stage_mut(id);
         stage.failed_attempts.insert(stage.latest.id.attempt);
         let give_up = self.too_many_failures(cx, id, reason);

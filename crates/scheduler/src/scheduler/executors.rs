@@ -56,14 +56,14 @@ impl Scheduler {
                 self.heartbeats.on_executor_added(self.cx.now, executor);
             }
             let time = self.cx.now;
-            let host_id = self.cx.executors.hosts.intern(&host);
             self.cx.post(ListenerEvent::ExecutorAdded { executor, host, cpus, profile, time });
-            self.cx.out.push(Effect::AnswerRegistration { executor, answer });
-            self.cx.ask_racks([host_id]);
-        } else {
-            self.cx.out.push(Effect::AnswerRegistration { executor, answer });
         }
-        if joins && let Some(early) = self.cx.backend.take_early(executor) {
+        self.cx.out.push(Effect::AnswerRegistration { executor, answer });
+        if !joins {
+            return;
+        }
+        self.cx.ask_racks([self.cx.executors.known(executor).host]);
+        if let Some(early) = self.cx.backend.take_early(executor) {
             let EarlyDecommission { worker_host, adjust_target, by_executor, .. } = early;
             self.on_decommission_requested(&[executor], worker_host.as_ref(), adjust_target, by_executor);
         }
