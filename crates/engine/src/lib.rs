@@ -1,0 +1,1 @@
+//! Spark's core engine in Rust: jobs written as closures over resilient distributed datasets.
