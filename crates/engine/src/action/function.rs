@@ -1,0 +1,55 @@
+//! What a job does with each partition.
+
+use serde::{Serialize, de::DeserializeOwned};
+
+use crate::{
+    executor::{Abort, TaskContext, abort_task},
+    rdd::Rdd,
+    ship::{Ship, ShipError},
+    stage::{Form, ResultValue, StageProgram, TaskOutput, freeze_program},
+};
+
+/// What a result task does with the rows of its partition.
+pub(crate) trait JobFunction<T>: Ship + Send + Sync + 'static {
+    /// What it gives to the driver.
+    type Output: Serialize + DeserializeOwned + Send + 'static;
+
+    fn run(&self, rows: impl Iterator<Item = T>, task: &TaskContext) -> Self::Output;
+
+    /// How large an output is in memory, as far as that is known without walking it.
+    fn size_of(output: &Self::Output) -> u64 {
+        size_of_val(output) as u64
+    }
+}
+
+/// The tasks of a result stage.
+pub(crate) struct ResultTask<R, J> {
+    pub(crate) rdd: R,
+    pub(crate) function: J,
+}
+
+crate::ship!(impl[R: Ship, J: Ship] ResultTask<R, J> { rdd, function });
+
+impl<R: Rdd, J: JobFunction<R::Item>> StageProgram for ResultTask<R, J> {
+    fn run(&self, task: &TaskContext, form: Form) -> TaskOutput {
+        let rows = self.rdd.compute(task.partition(), task);
+        let output = self.function.run(rows, task);
+        match form {
+            Form::Typed => {
+                let size_bytes = J::size_of(&output);
+                TaskOutput::Result { value: ResultValue::Typed(Box::new(output)), size_bytes }
+            }
+            Form::Shipped => match postcard::to_stdvec(&output) {
+                Ok(bytes) => {
+                    let size_bytes = bytes.len() as u64;
+                    TaskOutput::Result { value: ResultValue::Bytes(bytes), size_bytes }
+                }
+                Err(error) => abort_task(Abort::ResultNotSerializable { message: error.to_string() }),
+            },
+        }
+    }
+
+    fn to_bytes(&self) -> Result<Vec<u8>, ShipError> {
+        freeze_program(self)
+    }
+}

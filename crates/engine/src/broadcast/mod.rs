@@ -1,0 +1,5 @@
+//! Broadcast variables: values that every task can read.
+
+mod store;
+
+pub(crate) use store::BroadcastStore;

@@ -1,0 +1,5 @@
+//! Partitions that are kept once computed.
+
+mod store;
+
+pub(crate) use store::BlockStore;

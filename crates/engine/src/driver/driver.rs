@@ -1,0 +1,229 @@
+//! The driver's state and its inbox.
+
+use std::sync::{
+    Arc,
+    atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering},
+};
+
+use hashbrown::HashMap;
+use parking_lot::Mutex;
+
+use firesteel_scheduler::{Cancel, Event, JobError, JobRejection, JobSpec, Scheduler};
+use firesteel_types::{AttemptId, JobId, Properties, RddId, ShuffleId};
+
+use super::{
+    Clock, Submission,
+    commit::CommitRequests,
+    job::{ActiveJob, OnEnd},
+    register,
+    timer::Timer,
+    turn::Core,
+};
+use crate::{
+    accumulator::{AccumulatorRegistry, Updates},
+    backend::SchedulerBackend,
+    executor::Environment,
+    shuffle::{ShuffleHandle, WeakShuffle},
+    stage::{Form, ResultValue},
+};
+
+/// Something that happened, with what came along for the runtime.
+pub(crate) struct Incoming {
+    pub(crate) event: Event,
+    pub(crate) payload: Option<(AttemptId, Payload)>,
+}
+
+/// What a task's report carries that the scheduler does not see.
+pub(crate) struct Payload {
+    pub(crate) result: Option<ResultValue>,
+    pub(crate) updates: Updates,
+}
+
+impl Incoming {
+    pub(crate) const fn event(event: Event) -> Self {
+        Self { event, payload: None }
+    }
+}
+
+/// The one driver of an application.
+pub(crate) struct Driver {
+    pub(crate) clock: Clock,
+    /// Whether tasks run from their shipped form.
+    pub(crate) form: Form,
+    pub(crate) environment: Arc<Environment>,
+    pub(crate) backend: Box<dyn SchedulerBackend>,
+    pub(crate) accumulators: AccumulatorRegistry,
+    pub(crate) commits: CommitRequests,
+    pub(super) jobs: Mutex<HashMap<JobId, ActiveJob>>,
+    pub(super) shuffles: Mutex<HashMap<ShuffleId, WeakShuffle>>,
+    pub(super) core: Mutex<Core>,
+    pub(super) timer: Timer,
+    inbox: Mutex<Vec<Incoming>>,
+    /// Held while a lineage is walked and its nodes put into the inbox.
+    registration: Mutex<()>,
+    stopped: AtomicBool,
+    next_rdd: AtomicU32,
+    next_shuffle: AtomicU32,
+    next_job: AtomicU32,
+    next_other: AtomicU64,
+}
+
+impl Driver {
+    /// A driver over `backend`, which is not started yet.
+    pub(crate) fn new(
+        scheduler: Scheduler,
+        environment: Arc<Environment>,
+        backend: Box<dyn SchedulerBackend>,
+        form: Form,
+    ) -> Arc<Self> {
+        Arc::new(Self {
+            clock: Clock::start(),
+            form,
+            environment,
+            backend,
+            accumulators: AccumulatorRegistry::default(),
+            commits: CommitRequests::default(),
+            jobs: Mutex::default(),
+            shuffles: Mutex::default(),
+            core: Mutex::new(Core::new(scheduler)),
+            timer: Timer::default(),
+            inbox: Mutex::default(),
+            registration: Mutex::default(),
+            stopped: AtomicBool::new(false),
+            next_rdd: AtomicU32::new(0),
+            next_shuffle: AtomicU32::new(0),
+            next_job: AtomicU32::new(0),
+            next_other: AtomicU64::new(0),
+        })
+    }
+
+    /// Tells the scheduler what happened, and has it decide.
+    pub(crate) fn post(&self, incoming: Incoming) {
+        self.inbox.lock().push(incoming);
+        self.take_turns();
+    }
+
+    /// Takes turns until the inbox is empty, unless somebody else is at it.
+    ///
+    /// What is put into the inbox while another thread has the turn is not lost: that thread looks into the inbox
+    /// again after it has given the turn back.
+    pub(super) fn take_turns(&self) {
+        loop {
+            let Some(mut core) = self.core.try_lock() else { return };
+            let mut incoming = core.spare_inbox();
+            std::mem::swap(&mut *self.inbox.lock(), &mut incoming);
+            core.turn(self, incoming);
+            drop(core);
+            if self.inbox.lock().is_empty() {
+                return;
+            }
+        }
+    }
+
+    /// Lets `f` look at the scheduler between two turns.
+    pub(crate) fn query<T>(&self, f: impl FnOnce(&Scheduler) -> T) -> T {
+        let answer = f(self.core.lock().scheduler());
+        // Whoever came while we looked has left it to us.
+        self.take_turns();
+        answer
+    }
+
+    /// Submits a job; `on_end` is called once when it is over.
+    pub(crate) fn submit(&self, job: JobId, submission: Submission, on_end: OnEnd) {
+        if self.is_stopped() {
+            return on_end(Err(JobError::Rejected(JobRejection::Stopped)));
+        }
+        let rdd = submission.rdd.clone();
+        let spec = JobSpec {
+            job,
+            rdd: rdd.id(),
+            partitions: submission.partitions.clone(),
+            properties: submission.properties.clone(),
+        };
+        self.jobs.lock().insert(job, ActiveJob { submission, on_end });
+        {
+            let _one_walk = self.registration.lock();
+            let nodes = if rdd.is_known() { Vec::new() } else { register::unregistered(&rdd) };
+            let mut inbox = self.inbox.lock();
+            if !nodes.is_empty() {
+                inbox.push(Incoming::event(Event::RddsRegistered(nodes)));
+            }
+            inbox.push(Incoming::event(Event::JobSubmitted(spec)));
+        }
+        self.take_turns();
+    }
+
+    /// Asks for jobs to end.
+    pub(crate) fn cancel(&self, what: Cancel, reason: Option<String>) {
+        self.post(Incoming::event(Event::CancelRequested { what, reason }));
+    }
+
+    /// Ends the application: every active job fails, tasks are told to stop, threads end. Later calls do nothing.
+    pub(crate) fn stop(&self) {
+        if self.stopped.swap(true, Ordering::AcqRel) {
+            return;
+        }
+        self.post(Incoming::event(Event::ContextStopped));
+        self.timer.stop();
+        self.backend.stop();
+        self.environment.clear();
+        // What the scheduler did not know of, it could not fail.
+        let left = std::mem::take(&mut *self.jobs.lock());
+        for (_, job) in left {
+            (job.on_end)(Err(JobError::Rejected(JobRejection::Stopped)));
+        }
+    }
+
+    pub(crate) fn is_stopped(&self) -> bool {
+        self.stopped.load(Ordering::Acquire)
+    }
+
+    pub(crate) fn next_job(&self) -> JobId {
+        JobId(self.next_job.fetch_add(1, Ordering::Relaxed))
+    }
+
+    pub(crate) fn next_rdd(&self) -> RddId {
+        RddId(self.next_rdd.fetch_add(1, Ordering::Relaxed))
+    }
+
+    pub(crate) fn next_shuffle(&self) -> ShuffleId {
+        ShuffleId(self.next_shuffle.fetch_add(1, Ordering::Relaxed))
+    }
+
+    /// The properties of the calling thread.
+    pub(crate) fn local_properties(&self) -> Properties {
+        Properties::default()
+    }
+
+    /// The parallelism that the user asked for, if any.
+    pub(crate) fn configured_parallelism(&self) -> Option<u32> {
+        None
+    }
+
+    /// An id for something else, unique in the application.
+    pub(crate) fn next_other(&self) -> u64 {
+        self.next_other.fetch_add(1, Ordering::Relaxed)
+    }
+
+    /// Nothing can reach an RDD any more.
+    pub(crate) fn rdd_dropped(&self, rdd: RddId) {
+        if !self.is_stopped() {
+            self.environment.blocks.remove_rdd(rdd);
+            self.post(Incoming::event(Event::RddsDropped(vec![rdd])));
+        }
+    }
+
+    /// A shuffle was made: its map tasks can be run as long as the handle lives.
+    pub(crate) fn shuffle_made(&self, shuffle: &ShuffleHandle) {
+        self.shuffles.lock().insert(shuffle.id(), shuffle.downgrade());
+    }
+
+    /// Nothing can read a shuffle any more.
+    pub(crate) fn shuffle_dropped(&self, shuffle: ShuffleId) {
+        self.shuffles.lock().remove(&shuffle);
+        if !self.is_stopped() {
+            self.environment.shuffles.remove(shuffle);
+            self.post(Incoming::event(Event::ShuffleDropped { shuffle }));
+        }
+    }
+}

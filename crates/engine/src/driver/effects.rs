@@ -1,0 +1,160 @@
+//! Doing what the scheduler wants done.
+
+use std::sync::Arc;
+
+use firesteel_scheduler::{
+    Effect, Event, JobError, NotSent, StageLaunch, StageTaskKind, TaskDescription, TaskOutcome, TaskStatus,
+};
+use firesteel_types::{AttemptId, ExecutorId, JobId, TaskFailure};
+
+use super::{
+    Driver, Incoming, JobEnd,
+    driver::Payload,
+    register,
+    turn::{Core, PreparedStage},
+};
+use crate::{
+    executor::{Launch, Report, ReportedEnd},
+    rdd::RddHandle,
+    ship::ShipError,
+    stage::{Form, StageProgram, TaskOutput, thaw_program},
+};
+
+impl Core {
+    pub(super) fn perform(&mut self, driver: &Driver, effect: Effect) {
+        match effect {
+            Effect::Post(event) => drop(event),
+            Effect::PrepareStage(launch) => self.prepare(driver, launch),
+            Effect::LaunchTask(task) => self.launch(driver, task),
+            Effect::KillTask { executor, attempt, interrupt, reason } => {
+                driver.backend.kill(executor, attempt, interrupt, reason);
+            }
+            Effect::ForgetStage { set } => drop(self.stages.remove(&set)),
+            Effect::DeliverResult { job, position, attempt } => self.deliver(driver, job, position, attempt),
+            Effect::JobSucceeded { job } => driver.end_job(job, Ok(())),
+            Effect::JobFailed { job, error } => driver.end_job(job, Err(error)),
+            Effect::MergeAccumulators { attempt, which } => {
+                if let Some(payload) = self.payloads.get_mut(&attempt) {
+                    driver.accumulators.merge(std::mem::take(&mut payload.updates), which);
+                }
+            }
+            Effect::AnswerCommit { set, partition, number, decision } => {
+                driver.commits.answer((set, partition, number), &decision);
+            }
+            Effect::Warn(warning) => tracing::warn!("{warning}"),
+            Effect::Ignored(ignored) => tracing::debug!("{ignored}"),
+            Effect::StopContext { reason } => tracing::error!(%reason, "the application cannot go on"),
+            other => driver.backend.perform(other),
+        }
+    }
+
+    /// Finds the program of a stage attempt and gets it into the form that is sent.
+    fn prepare(&mut self, driver: &Driver, launch: Box<StageLaunch>) {
+        let found = driver.program_of(&launch.kind).ok_or_else(|| "what it computes is gone".to_owned());
+        let shipped = found.and_then(|(program, rdd)| match driver.form {
+            Form::Typed => Ok((program, rdd)),
+            Form::Shipped => {
+                let program = program.to_bytes().and_then(|bytes| thaw_program(&bytes));
+                Ok((program.map_err(|error| error_text(&error))?, rdd))
+            }
+        });
+        match shipped {
+            Ok((program, rdd)) => drop(self.stages.insert(launch.set, PreparedStage { launch, program, rdd })),
+            Err(message) => {
+                driver.post(Incoming::event(Event::StageNotSerializable { set: launch.set, message }));
+            }
+        }
+    }
+
+    fn launch(&mut self, driver: &Driver, task: Box<TaskDescription>) {
+        // A stage that could not be prepared fails as a whole; its tasks are written off with it.
+        let Some(stage) = self.stages.get(&task.set) else { return };
+        let partition_data = match driver.form {
+            Form::Typed => Vec::new(),
+            Form::Shipped => match register::partition_data(&stage.rdd, task.partition) {
+                Ok(data) => data,
+                Err(error) => {
+                    let why = NotSent::NotSerializable { message: error_text(&error) };
+                    return driver.post(Incoming::event(Event::TaskNotSent { attempt: task.attempt, why }));
+                }
+            },
+        };
+        self.launches.push(Launch {
+            task,
+            program: stage.program.clone(),
+            rdd: stage.rdd.clone(),
+            partitions: stage.launch.partitions,
+            properties: stage.launch.properties.clone(),
+            partition_data,
+        });
+    }
+
+    fn deliver(&mut self, driver: &Driver, job: JobId, position: u32, attempt: AttemptId) {
+        let result = self.payloads.get_mut(&attempt).and_then(|payload| payload.result.take());
+        let sink = driver.jobs.lock().get(&job).map(|active| active.submission.sink.clone());
+        let Some(sink) = sink else { return };
+        let accepted = match result {
+            Some(value) => sink.accept(position, value),
+            None => Err("the result did not arrive".to_owned()),
+        };
+        if let Err(message) = accepted {
+            // Ended here and now: if this was the last result, the scheduler says next that all is well.
+            driver.end_job(job, Err(JobError::ResultHandler { message: message.clone() }));
+            driver.post(Incoming::event(Event::ResultHandlerFailed { job, message }));
+        }
+    }
+}
+
+impl Driver {
+    fn program_of(&self, kind: &StageTaskKind) -> Option<(Arc<dyn StageProgram>, RddHandle)> {
+        match kind {
+            StageTaskKind::Result(job) => {
+                let jobs = self.jobs.lock();
+                let submission = &jobs.get(job)?.submission;
+                Some((submission.program.clone(), submission.rdd.clone()))
+            }
+            StageTaskKind::ShuffleMap(shuffle) => {
+                let shuffle = self.shuffles.lock().get(shuffle)?.upgrade()?;
+                Some((shuffle.program().clone(), shuffle.parent().clone()))
+            }
+        }
+    }
+
+    fn end_job(&self, job: JobId, end: JobEnd) {
+        let ended = self.jobs.lock().remove(&job);
+        if let Some(ended) = ended {
+            (ended.on_end)(end);
+        }
+    }
+
+    /// Takes the report of an attempt that ran on `executor`; `rdd` is the last RDD of its stage.
+    pub(crate) fn report(&self, executor: ExecutorId, rdd: &RddHandle, report: Report) {
+        let Report { attempt, end, metrics, updates } = report;
+        let accumulators = !updates.is_empty();
+        let (status, result) = match end {
+            ReportedEnd::Finished(TaskOutput::Result { value, size_bytes }) => {
+                let outcome = TaskOutcome { size_bytes, metrics, accumulators, ..TaskOutcome::default() };
+                (TaskStatus::Finished(outcome), Some(value))
+            }
+            ReportedEnd::Finished(TaskOutput::Map(output)) => {
+                let map_output = Some(output);
+                let outcome = TaskOutcome { map_output, metrics, accumulators, ..TaskOutcome::default() };
+                (TaskStatus::Finished(outcome), None)
+            }
+            ReportedEnd::Failed { mut failure, operator } => {
+                if let (TaskFailure::Panicked { location, .. }, Some(operator)) = (&mut failure, operator) {
+                    *location = register::name_of(rdd, operator);
+                }
+                (TaskStatus::Failed { failure, metrics, accumulators }, None)
+            }
+        };
+        let payload = (result.is_some() || accumulators).then(|| (attempt, Payload { result, updates }));
+        self.post(Incoming { event: Event::StatusUpdate { executor, attempt, status }, payload });
+    }
+}
+
+/// An error with its causes, in one line.
+fn error_text(error: &ShipError) -> String {
+    let cause = std::error::Error::source(error).map(|cause| format!(": {cause}")).unwrap_or_default();
+    format!("{error}{cause}")
+}

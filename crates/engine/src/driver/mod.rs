@@ -1,0 +1,19 @@
+//! The driver: where the scheduler's decisions meet threads, the clock and the user's results.
+//!
+//! There is one scheduler and it takes one turn at a time: whoever has something to tell puts it into the inbox and, if
+//! nobody else is at it, takes the turn itself: drains the inbox, feeds everything to the scheduler, performs the
+//! effects in order. No thread is woken to make a decision, which is what makes a task cost microseconds.
+
+mod clock;
+mod commit;
+mod driver;
+mod effects;
+mod job;
+mod register;
+mod timer;
+mod turn;
+
+pub(crate) use clock::Clock;
+pub(crate) use driver::{Driver, Incoming};
+pub(crate) use timer::Timer;
+pub(crate) use job::{Collected, JobEnd, ResultSink, Submission};

@@ -1,0 +1,76 @@
+//! One turn of the scheduler: events in, decisions out.
+
+use std::{mem, sync::Arc};
+
+use hashbrown::HashMap;
+
+use firesteel_scheduler::{Effect, Scheduler, StageLaunch};
+use firesteel_types::{AttemptId, StageAttemptId};
+
+use super::{Driver, Incoming, driver::Payload};
+use crate::{executor::Launch, rdd::RddHandle, stage::StageProgram};
+
+/// The scheduler, and what the runtime keeps for it by the ids it uses.
+pub(crate) struct Core {
+    scheduler: Scheduler,
+    pub(super) stages: HashMap<StageAttemptId, PreparedStage>,
+    /// Results and accumulator updates of the reports in this turn.
+    pub(super) payloads: HashMap<AttemptId, Payload>,
+    pub(super) launches: Vec<Launch>,
+    effects: Vec<Effect>,
+    spare: Vec<Incoming>,
+}
+
+/// A stage attempt whose tasks are being launched.
+pub(super) struct PreparedStage {
+    pub(super) launch: Box<StageLaunch>,
+    pub(super) program: Arc<dyn StageProgram>,
+    pub(super) rdd: RddHandle,
+}
+
+impl Core {
+    pub(super) fn new(scheduler: Scheduler) -> Self {
+        Self {
+            scheduler,
+            stages: HashMap::new(),
+            payloads: HashMap::new(),
+            launches: Vec::new(),
+            effects: Vec::new(),
+            spare: Vec::new(),
+        }
+    }
+
+    pub(super) fn scheduler(&self) -> &Scheduler {
+        &self.scheduler
+    }
+
+    /// An empty inbox with the room of the last one.
+    pub(super) fn spare_inbox(&mut self) -> Vec<Incoming> {
+        mem::take(&mut self.spare)
+    }
+
+    /// Feeds everything to the scheduler, then does what it wants done, in its order.
+    pub(super) fn turn(&mut self, driver: &Driver, mut incoming: Vec<Incoming>) {
+        let payloads = &mut self.payloads;
+        let events = incoming.drain(..).map(|incoming| {
+            if let Some((attempt, payload)) = incoming.payload {
+                payloads.insert(attempt, payload);
+            }
+            incoming.event
+        });
+        let mut effects = mem::take(&mut self.effects);
+        self.scheduler.handle_all(driver.clock.now(), events, &mut effects);
+        for effect in effects.drain(..) {
+            self.perform(driver, effect);
+        }
+        self.effects = effects;
+        self.spare = incoming;
+        // A result that nobody was handed is not wanted.
+        self.payloads.clear();
+        if !self.launches.is_empty() {
+            driver.backend.launch(mem::take(&mut self.launches));
+        }
+        let deadline = self.scheduler.next_deadline().map(|at| driver.clock.instant(at));
+        driver.timer.set(deadline);
+    }
+}

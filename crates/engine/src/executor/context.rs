@@ -1,0 +1,273 @@
+//! What a running task can know and do.
+
+use std::{
+    any::Any,
+    cell::RefCell,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+};
+
+use elsa::sync::FrozenVec;
+use parking_lot::Mutex;
+
+use firesteel_types::{
+    AttemptId, AttemptNumber, Cpus, ExecutorId, PartitionId, Properties, RddId, ResourceAssignment,
+    StageAttemptId, TaskMetrics,
+};
+
+use super::{Abort, Environment, KillSwitch, abort_task, listeners::TaskListeners};
+use crate::accumulator::TaskAccumulators;
+
+thread_local! {
+    static CURRENT: RefCell<Option<TaskContext>> = const { RefCell::new(None) };
+}
+
+/// Who a task is: fixed at its launch.
+#[derive(Clone, Debug)]
+pub(crate) struct TaskIdentity {
+    pub(crate) set: StageAttemptId,
+    pub(crate) attempt: AttemptId,
+    pub(crate) number: AttemptNumber,
+    pub(crate) partition: PartitionId,
+    pub(crate) partitions: u32,
+    pub(crate) executor: ExecutorId,
+    pub(crate) cpus: Cpus,
+    pub(crate) resources: ResourceAssignment,
+    pub(crate) properties: Properties,
+}
+
+/// The running task: who it is, whether it should end, and what it reports.
+///
+/// Every operator is handed the one of its task; a user's function finds it with [`TaskContext::current`]. A clone is
+/// the same task.
+///
+/// ```
+/// use firesteel::prelude::*;
+///
+/// let ctx = Context::local(2)?;
+/// let partitions = ctx.range(0..4).with_partitions(4).map(|_| TaskContext::current().map(|task| task.partition().0));
+/// assert_eq!(partitions.collect()?, [Some(0), Some(1), Some(2), Some(3)]);
+/// assert!(TaskContext::current().is_none(), "the driver's own thread runs no task");
+/// # Ok::<(), firesteel::Error>(())
+/// ```
+#[derive(Clone)]
+pub struct TaskContext(Arc<Inner>);
+
+struct Inner {
+    identity: TaskIdentity,
+    kill: Arc<KillSwitch>,
+    environment: Arc<Environment>,
+    partition_data: Vec<(RddId, u32, Arc<[u8]>)>,
+    counters: Counters,
+    accumulators: TaskAccumulators,
+    listeners: TaskListeners,
+    /// The failed fetch that the task noticed, whatever became of it afterwards.
+    fetch_failure: Mutex<Option<firesteel_types::FetchFailure>>,
+    held: FrozenVec<Box<dyn Any + Send + Sync>>,
+}
+
+/// The figures that a task counts itself.
+#[derive(Debug, Default)]
+struct Counters {
+    input_records: AtomicU64,
+    input_bytes: AtomicU64,
+    shuffle_records_read: AtomicU64,
+    shuffle_bytes_read: AtomicU64,
+    shuffle_records_written: AtomicU64,
+    shuffle_bytes_written: AtomicU64,
+}
+
+impl TaskContext {
+    pub(crate) fn new(
+        identity: TaskIdentity,
+        kill: Arc<KillSwitch>,
+        environment: Arc<Environment>,
+        partition_data: Vec<(RddId, u32, Arc<[u8]>)>,
+    ) -> Self {
+        Self(Arc::new(Inner {
+            identity,
+            kill,
+            environment,
+            partition_data,
+            counters: Counters::default(),
+            accumulators: TaskAccumulators::default(),
+            listeners: TaskListeners::default(),
+            fetch_failure: Mutex::default(),
+            held: FrozenVec::new(),
+        }))
+    }
+
+    /// The task that runs on this thread, if one does.
+    pub fn current() -> Option<Self> {
+        CURRENT.with_borrow(Clone::clone)
+    }
+
+    /// Whether a task runs on this thread.
+    pub(crate) fn is_set() -> bool {
+        CURRENT.try_with(|current| current.try_borrow().is_ok_and(|task| task.is_some())).unwrap_or(false)
+    }
+
+    /// Makes this task the thread's current one, or none.
+    pub(crate) fn set_current(task: Option<Self>) {
+        CURRENT.set(task);
+    }
+
+    /// Gives the thread's current task to `f`, without a clone of the handle.
+    pub(crate) fn with_current<T>(f: impl FnOnce(Option<&Self>) -> T) -> T {
+        CURRENT.with_borrow(|task| f(task.as_ref()))
+    }
+
+    /// The stage and which attempt of it.
+    pub fn stage(&self) -> StageAttemptId {
+        self.0.identity.set
+    }
+
+    /// The partition that this task computes.
+    pub fn partition(&self) -> PartitionId {
+        self.0.identity.partition
+    }
+
+    /// How many partitions the stage has.
+    pub fn num_partitions(&self) -> u32 {
+        self.0.identity.partitions
+    }
+
+    /// How many attempts of the same task came before, in this attempt of the stage.
+    pub fn attempt_number(&self) -> AttemptNumber {
+        self.0.identity.number
+    }
+
+    /// The id of this attempt, unique in the application.
+    pub fn attempt_id(&self) -> AttemptId {
+        self.0.identity.attempt
+    }
+
+    /// The executor it runs on.
+    pub fn executor(&self) -> ExecutorId {
+        self.0.identity.executor
+    }
+
+    /// The cpus it was given.
+    pub fn cpus(&self) -> Cpus {
+        self.0.identity.cpus
+    }
+
+    /// The addresses of the custom resources it was given.
+    pub fn resources(&self) -> &ResourceAssignment {
+        &self.0.identity.resources
+    }
+
+    /// A property of its job, as it was when the job was submitted.
+    pub fn property(&self, key: &str) -> Option<&str> {
+        self.0.identity.properties.get(key)
+    }
+
+    /// Every property of its job.
+    pub fn properties(&self) -> &Properties {
+        &self.0.identity.properties
+    }
+
+    /// Whether somebody wants the task to end.
+    pub fn is_interrupted(&self) -> bool {
+        self.0.kill.is_killed()
+    }
+
+    /// Ends the task here if somebody wants it to end. Operators call it between batches of rows; a long loop of the
+    /// user's own may, too.
+    #[inline]
+    pub fn check(&self) {
+        if self.0.kill.is_killed() {
+            abort_task(Abort::Killed);
+        }
+    }
+
+    /// Keeps `value` until the task is over, and lends it for as long as the task context itself.
+    pub fn hold<T: Send + Sync + 'static>(&self, value: T) -> &T {
+        let held = self.0.held.push_get(Box::new(value));
+        held.downcast_ref().expect("it was put in as this very type")
+    }
+
+    /// Runs `listener` when the task is over, however it ends; the last one added runs first.
+    pub fn on_completion(&self, listener: impl FnOnce(&Self) + Send + 'static) {
+        self.0.listeners.on_completion(self, Box::new(listener));
+    }
+
+    /// Runs `listener` with the message of the failure when the task fails, before the completion listeners.
+    pub fn on_failure(&self, listener: impl FnOnce(&Self, &str) + Send + 'static) {
+        self.0.listeners.on_failure(self, Box::new(listener));
+    }
+
+    pub(crate) fn listeners(&self) -> &TaskListeners {
+        &self.0.listeners
+    }
+
+    pub(crate) fn environment(&self) -> &Arc<Environment> {
+        &self.0.environment
+    }
+
+    pub(crate) fn kill_reason(&self) -> Option<&str> {
+        self.0.kill.reason()
+    }
+
+    pub(crate) fn accumulators(&self) -> &TaskAccumulators {
+        &self.0.accumulators
+    }
+
+    /// The shipped data of one partition of a source, if it came with the task.
+    pub(crate) fn partition_data(&self, rdd: RddId, partition: PartitionId) -> Option<&[u8]> {
+        let mut data = self.0.partition_data.iter();
+        data.find(|(of, index, _)| *of == rdd && *index == partition.0).map(|(_, _, bytes)| &**bytes)
+    }
+
+    /// Ends the task because of a map output that is gone. Whatever user code makes of the unwinding, this is what
+    /// is reported.
+    pub(crate) fn abort_fetch(&self, failure: firesteel_types::FetchFailure) -> ! {
+        *self.0.fetch_failure.lock() = Some(failure.clone());
+        abort_task(Abort::Fetch(failure))
+    }
+
+    pub(crate) fn take_fetch_failure(&self) -> Option<firesteel_types::FetchFailure> {
+        self.0.fetch_failure.lock().take()
+    }
+
+    /// Counts what was read from a source.
+    pub(crate) fn count_input(&self, records: u64, bytes: u64) {
+        self.0.counters.input_records.fetch_add(records, Ordering::Relaxed);
+        self.0.counters.input_bytes.fetch_add(bytes, Ordering::Relaxed);
+    }
+
+    /// Counts what was read from a shuffle.
+    pub(crate) fn count_shuffle_read(&self, records: u64, bytes: u64) {
+        self.0.counters.shuffle_records_read.fetch_add(records, Ordering::Relaxed);
+        self.0.counters.shuffle_bytes_read.fetch_add(bytes, Ordering::Relaxed);
+    }
+
+    /// Counts what was written to a shuffle.
+    pub(crate) fn count_shuffle_written(&self, records: u64, bytes: u64) {
+        self.0.counters.shuffle_records_written.fetch_add(records, Ordering::Relaxed);
+        self.0.counters.shuffle_bytes_written.fetch_add(bytes, Ordering::Relaxed);
+    }
+
+    /// The figures so far.
+    pub(crate) fn metrics(&self) -> TaskMetrics {
+        let counters = &self.0.counters;
+        let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+        TaskMetrics {
+            input_records: read(&counters.input_records),
+            input_bytes: read(&counters.input_bytes),
+            shuffle_records_read: read(&counters.shuffle_records_read),
+            shuffle_bytes_read: read(&counters.shuffle_bytes_read),
+            shuffle_records_written: read(&counters.shuffle_records_written),
+            shuffle_bytes_written: read(&counters.shuffle_bytes_written),
+            ..TaskMetrics::default()
+        }
+    }
+}
+
+impl std::fmt::Debug for TaskContext {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        out.debug_tuple("TaskContext").field(&self.0.identity).finish()
+    }
+}

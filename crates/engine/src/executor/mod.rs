@@ -1,0 +1,19 @@
+//! Running tasks: the context a task sees, the one place where its end is caught, and what it shares with others.
+
+mod blame;
+mod context;
+mod environment;
+mod hook;
+mod kill;
+mod listeners;
+mod runner;
+mod unwind;
+
+pub use blame::Blame;
+pub use context::TaskContext;
+pub(crate) use context::TaskIdentity;
+pub(crate) use environment::{DriverLine, Environment};
+pub(crate) use hook::install as install_panic_hook;
+pub(crate) use kill::KillSwitch;
+pub(crate) use runner::{Executor, Launch, Report, ReportedEnd};
+pub(crate) use unwind::{Abort, abort_task};

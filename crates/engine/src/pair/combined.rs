@@ -1,0 +1,92 @@
+//! The adaptor of everything that combines the values of each key.
+
+use std::{hash::Hash, marker::PhantomData};
+
+use firesteel_types::PartitionId;
+
+use super::{Combine, Combiner, Input, MapSideCombine};
+use crate::{
+    data::Data,
+    executor::TaskContext,
+    partitioner::KeyPartitioner,
+    rdd::{Rdd, RddHandle},
+    ship::Ship,
+};
+
+/// An [`Rdd`] with one combined value for each key. Made by [`reduce_by_key`](crate::PairRdd::reduce_by_key) and its
+/// relatives.
+///
+/// Values are combined in the map tasks, shuffled, and combined again; or combined in place, without a shuffle, when
+/// the parent is partitioned by key already.
+#[must_use = "an RDD is lazy and does nothing until an action runs it"]
+pub struct Combined<K: Data, V: Data, A: Combiner<V>> {
+    handle: RddHandle,
+    input: Input<(K, V), (K, A::Combined)>,
+    combiner: A,
+}
+
+crate::ship!(impl[K: Data, V: Data, A: Combiner<V>] Combined<K, V, A> { handle, input, combiner });
+
+impl<K: Data, V: Data, A: Combiner<V>> Clone for Combined<K, V, A> {
+    fn clone(&self) -> Self {
+        Self { handle: self.handle.clone(), input: self.input.clone(), combiner: self.combiner.clone() }
+    }
+}
+
+impl<K: Data + Hash + Eq, V: Data, A: Combiner<V>> Combined<K, V, A> {
+    /// Combines the values of `parent`; `combiner` gets the id of the new RDD, whose operator its functions are.
+    #[track_caller]
+    pub(crate) fn new<R: Rdd<Item = (K, V)>>(
+        parent: &R,
+        operator: &'static str,
+        partitioner: &KeyPartitioner<K>,
+        combiner: impl FnOnce(firesteel_types::RddId) -> A,
+    ) -> Self {
+        let builder = parent.handle().derive_into(operator, partitioner.num_partitions());
+        let builder = builder.partitioner(Some(partitioner.erased()));
+        let combiner = combiner(builder.id());
+        let input = Input::new(parent, partitioner, false, || MapSideCombine {
+            combiner: combiner.clone(),
+            partitioner: partitioner.clone(),
+            value: PhantomData,
+        });
+        Self { handle: builder.parents(vec![input.parent()]).build(), input, combiner }
+    }
+}
+
+impl<K: Data + Hash + Eq, V: Data, A: Combiner<V>> Rdd for Combined<K, V, A> {
+    type Item = (K, A::Combined);
+
+    fn handle(&self) -> &RddHandle {
+        &self.handle
+    }
+
+    fn compute<'a>(
+        &'a self,
+        partition: PartitionId,
+        task: &'a TaskContext,
+    ) -> impl Iterator<Item = Self::Item> + 'a {
+        let combiner = &self.combiner;
+        let combined = match &self.input {
+            Input::Narrow(parent) => {
+                let mut combined = Combine::with_capacity(0);
+                let (create, add) = (|value| combiner.create(value), |one, value| combiner.add(one, value));
+                parent.compute(partition, task).for_each(|(key, value)| combined.bring(key, value, create, add));
+                combined
+            }
+            Input::Shuffle(read) => {
+                let blocks = read.blocks(partition, task);
+                // At least as many keys as the largest block has: each block has every key once.
+                let mut combined = Combine::with_capacity(blocks.iter().map(|rows| rows.len()).max().unwrap_or(0));
+                for row in blocks.into_iter().flat_map(|rows| rows.chunks(4096)) {
+                    task.check();
+                    for (key, value) in row {
+                        combined.bring(key.clone(), value.clone(), |value| value, |one, two| combiner.merge(one, two));
+                    }
+                }
+                combined
+            }
+        };
+        combined.into_rows()
+    }
+}

@@ -1,0 +1,172 @@
+//! Partitioners for keys of one type, the user's own among them.
+
+use std::{any::Any, hash::Hash, sync::Arc};
+
+use serde::{Serialize, de::DeserializeOwned};
+
+use super::{AnyPartitioner, HashPartitioner, hash_of};
+use crate::ship::{Entry, Frozen, Ship, ShipError, ThawFn, Thawing};
+
+/// A rule of the user's own that deals keys to partitions.
+///
+/// ```
+/// use firesteel::{Partitioner, prelude::*};
+///
+/// #[derive(Clone, PartialEq, serde::Serialize, serde::Deserialize)]
+/// struct ByParity;
+///
+/// impl Partitioner<u64> for ByParity {
+///     fn num_partitions(&self) -> u32 {
+///         2
+///     }
+///     fn partition(&self, key: &u64) -> u32 {
+///         (key % 2) as u32
+///     }
+/// }
+///
+/// let ctx = Context::local(2)?;
+/// let pairs = ctx.range(0..6).map(|x| (x, x * x)).partition_by(KeyPartitioner::custom(ByParity));
+/// assert_eq!(pairs.keys().glom().collect()?, [vec![0, 2, 4], vec![1, 3, 5]]);
+/// # Ok::<(), firesteel::Error>(())
+/// ```
+pub trait Partitioner<K>: PartialEq + Serialize + DeserializeOwned + Send + Sync + 'static {
+    /// How many partitions there are.
+    fn num_partitions(&self) -> u32;
+
+    /// The partition of `key`, below [`num_partitions`](Partitioner::num_partitions).
+    fn partition(&self, key: &K) -> u32;
+}
+
+/// Any rule that deals keys of type `K` to partitions.
+///
+/// A number stands for a hash partitioner with so many partitions.
+pub struct KeyPartitioner<K> {
+    rule: Rule<K>,
+    /// Builds it again on the other side; kept from where the abilities of `K` were known.
+    thaw: ThawFn<Self>,
+}
+
+enum Rule<K> {
+    Hash(HashPartitioner, fn(&K) -> u64),
+    Custom { partitions: u32, deal: Arc<dyn DealKeys<K>> },
+}
+
+/// A user's partitioner, without its type.
+trait DealKeys<K>: Any + Send + Sync {
+    fn partition(&self, key: &K) -> u32;
+    fn equals(&self, other: &dyn Any) -> bool;
+    fn freeze(&self, out: &mut Frozen) -> Result<(), ShipError>;
+}
+
+impl<K: 'static, P: Partitioner<K>> DealKeys<K> for P {
+    fn partition(&self, key: &K) -> u32 {
+        Partitioner::partition(self, key)
+    }
+
+    fn equals(&self, other: &dyn Any) -> bool {
+        other.downcast_ref::<P>().is_some_and(|other| self == other)
+    }
+
+    fn freeze(&self, out: &mut Frozen) -> Result<(), ShipError> {
+        out.value(self)
+    }
+}
+
+impl<K: 'static> KeyPartitioner<K> {
+    /// Deals by hash to `partitions` partitions.
+    pub fn hash(partitions: u32) -> Self
+    where
+        K: Hash,
+    {
+        let rule = Rule::Hash(HashPartitioner::new(partitions), hash_of::<K>);
+        Self { rule, thaw: |input| Ok(Self::hash(input.value()?)) }
+    }
+
+    /// Deals by a rule of the user's own.
+    pub fn custom<P: Partitioner<K>>(partitioner: P) -> Self {
+        let partitions = partitioner.num_partitions().max(1);
+        let rule = Rule::Custom { partitions, deal: Arc::new(partitioner) };
+        Self { rule, thaw: |input| Ok(Self::custom(input.value::<P>()?)) }
+    }
+
+    /// How many partitions there are.
+    pub fn num_partitions(&self) -> u32 {
+        match &self.rule {
+            Rule::Hash(hash, _) => hash.num_partitions(),
+            Rule::Custom { partitions, .. } => *partitions,
+        }
+    }
+
+    /// The partition of `key`.
+    #[inline]
+    pub fn partition(&self, key: &K) -> u32 {
+        match &self.rule {
+            Rule::Hash(hash, of) => hash.of_hash(of(key)),
+            Rule::Custom { deal, .. } => deal.partition(key),
+        }
+    }
+
+    /// The same rule without the type of its keys.
+    pub fn erased(&self) -> AnyPartitioner {
+        match &self.rule {
+            Rule::Hash(hash, _) => AnyPartitioner::hash(*hash),
+            Rule::Custom { partitions, .. } => AnyPartitioner::custom(*partitions, Arc::new(self.clone())),
+        }
+    }
+}
+
+impl<K> Clone for KeyPartitioner<K> {
+    fn clone(&self) -> Self {
+        let rule = match &self.rule {
+            Rule::Hash(hash, of) => Rule::Hash(*hash, *of),
+            Rule::Custom { partitions, deal } => Rule::Custom { partitions: *partitions, deal: deal.clone() },
+        };
+        Self { rule, thaw: self.thaw }
+    }
+}
+
+impl<K: 'static> PartialEq for KeyPartitioner<K> {
+    fn eq(&self, other: &Self) -> bool {
+        match (&self.rule, &other.rule) {
+            (Rule::Hash(one, _), Rule::Hash(two, _)) => one == two,
+            (Rule::Custom { deal: one, .. }, Rule::Custom { deal: two, .. }) => {
+                let two: &dyn Any = &**two;
+                one.equals(two)
+            }
+            (Rule::Hash(..), Rule::Custom { .. }) | (Rule::Custom { .. }, Rule::Hash(..)) => false,
+        }
+    }
+}
+
+impl<K: 'static> Ship for KeyPartitioner<K> {
+    fn freeze(&self, out: &mut Frozen) -> Result<(), ShipError> {
+        Entry::new(self.thaw).freeze(out)?;
+        match &self.rule {
+            Rule::Hash(hash, _) => out.value(&hash.num_partitions()),
+            Rule::Custom { deal, .. } => deal.freeze(out),
+        }
+    }
+
+    fn thaw(input: &mut Thawing<'_>) -> Result<Self, ShipError> {
+        Entry::<Self>::thaw(input)?.get()(input)
+    }
+}
+
+impl<K: Hash + 'static> From<HashPartitioner> for KeyPartitioner<K> {
+    fn from(hash: HashPartitioner) -> Self {
+        Self::hash(hash.num_partitions())
+    }
+}
+
+macro_rules! hash_from {
+    ($($number:ty),*) => {$(
+        /// So many partitions, by hash; at least one.
+        impl<K: Hash + 'static> From<$number> for KeyPartitioner<K> {
+            fn from(partitions: $number) -> Self {
+                Self::hash(u32::try_from(partitions).unwrap_or(if partitions < 1 { 1 } else { u32::MAX }))
+            }
+        }
+    )*};
+}
+
+hash_from!(u32, usize, i32);

@@ -1,0 +1,3 @@
+//! Everything that a program over RDDs usually needs: `use firesteel::prelude::*`.
+
+pub use crate::{Actions, BoxRdd, Context, Data, Error, JobHandle, KeyPartitioner, PairRdd, Rdd, Result, Rows, TaskContext, Transform};

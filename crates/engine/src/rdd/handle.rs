@@ -1,0 +1,380 @@
+//! What the driver knows of an RDD: its place in the lineage, without types.
+
+use std::{
+    fmt,
+    panic::Location,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+};
+
+use parking_lot::Mutex;
+
+use firesteel_scheduler::Event;
+use firesteel_types::{
+    Dependency, Determinism, NarrowMap, PreferredLocations, ProfileId, RddId, RddNode, StorageLevel,
+};
+
+use super::bury;
+use crate::{
+    driver::{Driver, Incoming},
+    executor::{Abort, TaskContext, abort_task},
+    partitioner::AnyPartitioner,
+    ship::{Frozen, Ship, ShipError, Thawing},
+    shuffle::ShuffleHandle,
+};
+
+/// The identity of an RDD: shared by its clones, by every RDD made from it, and by the shuffles that read it.
+///
+/// On an executor only the id and the number of partitions are known: an RDD cannot be used inside a task.
+#[derive(Clone)]
+pub struct RddHandle(Arc<Inner>);
+
+struct Inner {
+    id: RddId,
+    partitions: u32,
+    /// What only the driver knows.
+    driver: Option<Box<DriverSide>>,
+}
+
+struct DriverSide {
+    driver: Arc<Driver>,
+    operator: &'static str,
+    site: &'static Location<'static>,
+    name: Mutex<Option<Arc<str>>>,
+    state: Mutex<State>,
+    preferred: PreferredLocations,
+    partitioner: Option<AnyPartitioner>,
+    traits: Traits,
+    partition_data: Option<PartitionData>,
+    /// Whether the scheduler has ever heard of it.
+    known: AtomicBool,
+}
+
+/// What can change after an RDD was made.
+struct State {
+    parents: Vec<Parent>,
+    storage: StorageLevel,
+    checkpointed: bool,
+    /// Run when the first job that uses the RDD has succeeded.
+    after_job: Option<AfterJob>,
+}
+
+/// Data that travels with the tasks of one partition only.
+pub(crate) type PartitionData = Arc<dyn Fn(u32) -> Result<Vec<u8>, ShipError> + Send + Sync>;
+
+/// What happens once a job has used an RDD: the checkpoint is written.
+pub(crate) type AfterJob = Arc<dyn Fn() -> crate::Result<()> + Send + Sync>;
+
+#[derive(Clone, Copy, Default)]
+struct Traits {
+    order_sensitive: bool,
+    determinism: Option<Determinism>,
+    barrier: bool,
+    profile: Option<ProfileId>,
+}
+
+/// What an RDD is computed from.
+#[derive(Clone)]
+pub enum Parent {
+    /// A few known partitions of another RDD, in the same stage.
+    Narrow(RddHandle, NarrowMap),
+    /// Everything that a shuffle brings.
+    Shuffle(ShuffleHandle),
+}
+
+impl Parent {
+    /// Partition *i* comes from partition *i* of `parent`.
+    pub fn one_to_one(parent: &RddHandle) -> Self {
+        Self::Narrow(parent.clone(), NarrowMap::OneToOne)
+    }
+
+    /// The RDD on the other side.
+    pub fn handle(&self) -> &RddHandle {
+        match self {
+            Self::Narrow(handle, _) => handle,
+            Self::Shuffle(shuffle) => shuffle.parent(),
+        }
+    }
+}
+
+/// An RDD under construction. Made by [`RddHandle::builder`] and [`RddHandle::derive`].
+#[must_use]
+pub struct HandleBuilder {
+    id: RddId,
+    partitions: u32,
+    side: DriverSide,
+}
+
+impl HandleBuilder {
+    /// The id that it will have.
+    pub fn id(&self) -> RddId {
+        self.id
+    }
+
+    /// What it is computed from.
+    pub fn parents(self, parents: Vec<Parent>) -> Self {
+        self.side.state.lock().parents = parents;
+        self
+    }
+
+    /// Where its partitions would rather be computed.
+    pub fn preferred(mut self, preferred: PreferredLocations) -> Self {
+        self.side.preferred = preferred;
+        self
+    }
+
+    /// How its keys are dealt to partitions; none by default.
+    pub fn partitioner(mut self, partitioner: Option<AnyPartitioner>) -> Self {
+        self.side.partitioner = partitioner;
+        self
+    }
+
+    /// The same rows in another order would give other rows.
+    pub fn order_sensitive(mut self) -> Self {
+        self.side.traits.order_sensitive = true;
+        self
+    }
+
+    /// What a second run may give, when it differs from what the parents imply.
+    pub fn determinism(mut self, determinism: Determinism) -> Self {
+        self.side.traits.determinism = Some(determinism);
+        self
+    }
+
+    /// Opens a barrier stage.
+    pub fn barrier(mut self) -> Self {
+        self.side.traits.barrier = true;
+        self
+    }
+
+    /// The resource profile of its tasks.
+    pub fn profile(mut self, profile: ProfileId) -> Self {
+        self.side.traits.profile = Some(profile);
+        self
+    }
+
+    /// Data that travels with the tasks of one partition only.
+    pub(crate) fn partition_data(mut self, data: PartitionData) -> Self {
+        self.side.partition_data = Some(data);
+        self
+    }
+
+    /// How computed partitions are kept.
+    pub(crate) fn storage(self, level: StorageLevel) -> Self {
+        self.side.state.lock().storage = level;
+        self
+    }
+
+    /// The RDD.
+    pub fn build(self) -> RddHandle {
+        RddHandle(Arc::new(Inner { id: self.id, partitions: self.partitions, driver: Some(Box::new(self.side)) }))
+    }
+}
+
+impl RddHandle {
+    /// A new RDD with `partitions` partitions and, for now, no parents.
+    #[track_caller]
+    pub(crate) fn builder(driver: &Arc<Driver>, operator: &'static str, partitions: u32) -> HandleBuilder {
+        if TaskContext::is_set() {
+            let message = format!(
+                "`{operator}` was called inside a task: RDDs exist on the driver only; collect or broadcast what \
+                 the task needs"
+            );
+            abort_task(Abort::Failed { message, operator: None });
+        }
+        let state =
+            State { parents: Vec::new(), storage: StorageLevel::NONE, checkpointed: false, after_job: None };
+        HandleBuilder {
+            id: driver.next_rdd(),
+            partitions,
+            side: DriverSide {
+                driver: driver.clone(),
+                operator,
+                site: Location::caller(),
+                name: Mutex::default(),
+                state: Mutex::new(state),
+                preferred: PreferredLocations::None,
+                partitioner: None,
+                traits: Traits::default(),
+                partition_data: None,
+                known: AtomicBool::new(false),
+            },
+        }
+    }
+
+    /// A new RDD that is computed from this one, partition by partition.
+    #[track_caller]
+    pub fn derive(&self, operator: &'static str) -> HandleBuilder {
+        self.derive_into(operator, self.partitions()).parents(vec![Parent::one_to_one(self)])
+    }
+
+    /// A new RDD with another number of partitions and, for now, no parents.
+    #[track_caller]
+    pub fn derive_into(&self, operator: &'static str, partitions: u32) -> HandleBuilder {
+        Self::builder(self.driver(), operator, partitions)
+    }
+
+    /// The id.
+    pub fn id(&self) -> RddId {
+        self.0.id
+    }
+
+    /// How many partitions there are.
+    pub fn partitions(&self) -> u32 {
+        self.0.partitions
+    }
+
+    /// How keys are dealt to partitions, if that is known.
+    pub fn partitioner(&self) -> Option<&AnyPartitioner> {
+        self.side().partitioner.as_ref()
+    }
+
+    /// Gives it a name for people.
+    pub(crate) fn set_name(&self, name: &str) {
+        *self.side().name.lock() = Some(name.into());
+        self.tell_change();
+    }
+
+    /// Its name, or the operator and the line that made it.
+    pub(crate) fn name(&self) -> Arc<str> {
+        let side = self.side();
+        let name = side.name.lock().clone();
+        name.unwrap_or_else(|| {
+            format!("{} at {}:{}", side.operator, side.site.file(), side.site.line()).into()
+        })
+    }
+
+    /// How computed partitions are kept.
+    pub(crate) fn storage(&self) -> StorageLevel {
+        self.side().state.lock().storage
+    }
+
+    /// Changes how computed partitions are kept from now on.
+    pub(crate) fn set_storage(&self, level: StorageLevel) {
+        self.side().state.lock().storage = level;
+        self.tell_change();
+    }
+
+    /// What to do when the first job that uses it has succeeded.
+    pub(crate) fn set_after_job(&self, after_job: AfterJob) {
+        self.side().state.lock().after_job = Some(after_job);
+    }
+
+    /// Takes what is to be done after a job.
+    pub(crate) fn take_after_job(&self) -> Option<AfterJob> {
+        self.side().state.lock().after_job.take()
+    }
+
+    /// Cuts the lineage here: the content can be read from somewhere else from now on.
+    pub(crate) fn cut(&self, reliable: bool) {
+        let mut state = self.side().state.lock();
+        let parents = std::mem::take(&mut state.parents);
+        state.checkpointed = reliable;
+        drop(state);
+        bury(parents);
+        self.tell_change();
+    }
+
+    /// Whether its content is in reliable storage.
+    pub(crate) fn is_checkpointed(&self) -> bool {
+        self.side().state.lock().checkpointed
+    }
+
+    /// What it is computed from.
+    pub(crate) fn parents(&self) -> Vec<Parent> {
+        self.side().state.lock().parents.clone()
+    }
+
+    /// Where its own partitions would rather be computed.
+    pub(crate) fn preferred(&self) -> &PreferredLocations {
+        &self.side().preferred
+    }
+
+    /// The data of one partition that travels with its tasks, if there is any.
+    pub(crate) fn partition_data(&self) -> Option<&PartitionData> {
+        self.side().partition_data.as_ref()
+    }
+
+    /// The driver it belongs to. On an executor there is none: the task ends.
+    pub(crate) fn driver(&self) -> &Arc<Driver> {
+        &self.side().driver
+    }
+
+    /// Whether the scheduler has heard of it.
+    pub(crate) fn is_known(&self) -> bool {
+        self.side().known.load(Ordering::Acquire)
+    }
+
+    /// The scheduler hears of it now.
+    pub(crate) fn mark_known(&self) {
+        self.side().known.store(true, Ordering::Release);
+    }
+
+    /// Tells the scheduler what changed, if it knows the RDD at all.
+    fn tell_change(&self) {
+        if self.is_known() {
+            self.driver().post(Incoming::event(Event::RddsRegistered(vec![self.node()])));
+        }
+    }
+
+    /// It as the scheduler sees it.
+    pub(crate) fn node(&self) -> RddNode {
+        let side = self.side();
+        let state = side.state.lock();
+        let dependency = |parent: &Parent| match parent {
+            Parent::Narrow(handle, map) => Dependency::Narrow { parent: handle.id(), map: map.clone() },
+            Parent::Shuffle(shuffle) => Dependency::Shuffle(shuffle.dependency()),
+        };
+        RddNode {
+            id: self.0.id,
+            name: self.name(),
+            partitions: self.0.partitions,
+            dependencies: state.parents.iter().map(dependency).collect(),
+            preferred: side.preferred.clone(),
+            storage: state.storage,
+            barrier: side.traits.barrier,
+            profile: side.traits.profile,
+            order_sensitive: side.traits.order_sensitive,
+            determinism: side.traits.determinism,
+            checkpointed: state.checkpointed,
+        }
+    }
+
+    fn side(&self) -> &DriverSide {
+        self.0.driver.as_ref().unwrap_or_else(|| {
+            let message = "an RDD was used inside a task: RDDs exist on the driver only; collect or broadcast what \
+                           the task needs";
+            abort_task(Abort::Failed { message: message.to_owned(), operator: Some(self.0.id) })
+        })
+    }
+}
+
+/// Nothing can reach the RDD any more: the scheduler forgets it.
+impl Drop for Inner {
+    fn drop(&mut self) {
+        let Some(side) = self.driver.take() else { return };
+        if side.known.load(Ordering::Acquire) {
+            side.driver.rdd_dropped(self.id);
+        }
+        bury(side);
+    }
+}
+
+impl Ship for RddHandle {
+    fn freeze(&self, out: &mut Frozen) -> Result<(), ShipError> {
+        out.value(&(self.0.id, self.0.partitions))
+    }
+
+    fn thaw(input: &mut Thawing<'_>) -> Result<Self, ShipError> {
+        let (id, partitions) = input.value()?;
+        Ok(Self(Arc::new(Inner { id, partitions, driver: None })))
+    }
+}
+
+impl fmt::Debug for RddHandle {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "{}[{}]", self.0.id, self.0.partitions)
+    }
+}

@@ -1,0 +1,76 @@
+//! The transformations of any RDD.
+
+use super::{BoxRdd, Filter, Map, Rdd, With};
+use crate::{data::Data, ship::captures_nothing};
+
+/// What makes an RDD from an RDD. Lazy: nothing runs until an action asks for rows.
+pub trait Transform: Rdd {
+    /// Brings values along for the function of the next operator, which gets them as its first argument.
+    ///
+    /// ```
+    /// # use firesteel::prelude::*;
+    /// # let ctx = Context::local(2)?;
+    /// let limit = 2;
+    /// assert_eq!(ctx.range(0..5).with(limit).filter(|limit, x| x > limit).collect()?, [3, 4]);
+    /// # Ok::<(), firesteel::Error>(())
+    /// ```
+    fn with<E: Data>(&self, env: E) -> With<Self, E> {
+        With::new(self.clone(), env)
+    }
+
+    /// The same RDD under a type that names its rows only, for loops and struct fields.
+    ///
+    /// ```
+    /// # use firesteel::prelude::*;
+    /// # let ctx = Context::local(2)?;
+    /// let mut rdd = ctx.range(0..3).boxed();
+    /// for _ in 0..3 {
+    ///     rdd = rdd.map(|x| x * 10).boxed();
+    /// }
+    /// assert_eq!(rdd.collect()?, [0, 1000, 2000]);
+    /// # Ok::<(), firesteel::Error>(())
+    /// ```
+    fn boxed(&self) -> BoxRdd<Self::Item> {
+        BoxRdd::new(self.clone())
+    }
+
+    /// Applies `f` to every row.
+    ///
+    /// ```
+    /// # use firesteel::prelude::*;
+    /// # let ctx = Context::local(2)?;
+    /// assert_eq!(ctx.range(0..4).map(|x| x * x).collect()?, [0, 1, 4, 9]);
+    /// # Ok::<(), firesteel::Error>(())
+    /// ```
+    #[track_caller]
+    fn map<U, F>(&self, f: F) -> Map<Self, (), impl Fn(&(), Self::Item) -> U + Copy + Send + Sync + 'static>
+    where
+        U: Data,
+        F: Fn(Self::Item) -> U + Copy + Send + Sync + 'static,
+    {
+        captures_nothing::<F>();
+        self.with(()).map(move |(), row| f(row))
+    }
+
+    /// Keeps the rows for which `f` holds.
+    ///
+    /// ```
+    /// # use firesteel::prelude::*;
+    /// # let ctx = Context::local(2)?;
+    /// assert_eq!(ctx.range(0..10).filter(|x| x % 3 == 0).collect()?, [0, 3, 6, 9]);
+    /// # Ok::<(), firesteel::Error>(())
+    /// ```
+    #[track_caller]
+    fn filter<F>(
+        &self,
+        f: F,
+    ) -> Filter<Self, (), impl Fn(&(), &Self::Item) -> bool + Copy + Send + Sync + 'static>
+    where
+        F: Fn(&Self::Item) -> bool + Copy + Send + Sync + 'static,
+    {
+        captures_nothing::<F>();
+        self.with(()).filter(move |(), row| f(row))
+    }
+}
+
+impl<R: Rdd> Transform for R {}

@@ -1,0 +1,86 @@
+//! Functions of the user: a type that ships for free, and the environment that travels with it.
+
+use std::{marker::PhantomData, mem::MaybeUninit, sync::Arc};
+
+use firesteel_types::RddId;
+
+use super::{Frozen, Ship, ShipError, Thawing};
+use crate::{data::Data, executor::Blame};
+
+/// A user's function with its environment and the operator that it belongs to.
+///
+/// Holds no value of `F`: a closure that captures nothing, or a `fn` item, has exactly one value, which takes no
+/// space. What it needs at run time is `env`, passed to it as its first argument.
+pub struct Func<E, F> {
+    env: Arc<E>,
+    operator: RddId,
+    function: PhantomData<fn() -> F>,
+}
+
+impl<E, F> Clone for Func<E, F> {
+    fn clone(&self) -> Self {
+        Self { env: self.env.clone(), operator: self.operator, function: PhantomData }
+    }
+}
+
+impl<E, F: Copy + 'static> Func<E, F> {
+    /// Takes `f` for the operator that makes `operator`.
+    ///
+    /// Does not compile when `f` captures variables.
+    pub fn new(env: Arc<E>, _f: F, operator: RddId) -> Self {
+        captures_nothing::<F>();
+        Self { env, operator, function: PhantomData }
+    }
+
+    /// The function itself.
+    #[inline(always)]
+    pub fn function(&self) -> F {
+        conjure::<F>()
+    }
+
+    /// The environment.
+    #[inline(always)]
+    pub fn env(&self) -> &E {
+        &self.env
+    }
+
+    /// What runs `call`, and has this operator named in the error if it panics.
+    #[inline(always)]
+    pub fn blame(&self) -> Blame {
+        Blame::new(self.operator)
+    }
+}
+
+/// Does not compile when values of `F` hold anything.
+#[track_caller]
+#[inline(always)]
+pub fn captures_nothing<F>() {
+    const {
+        assert!(
+            size_of::<F>() == 0,
+            "this closure captures variables of its surroundings, which cannot travel to executors: pass them with \
+             `.with(env)` and take them as the closure's first argument"
+        );
+    }
+}
+
+/// The one value of a function type that takes no space.
+#[inline(always)]
+fn conjure<F: Copy + 'static>() -> F {
+    const { assert!(size_of::<F>() == 0, "only functions that capture nothing can be conjured") }
+    // SAFETY: a zero-sized type has no bytes that could be uninitialised, and `F: Copy` has no drop glue. The value
+    // is not invented either: `Func::new` was given one by value, in this process or in the driver's, which runs the
+    // same executable, and `conjure` is private to this file.
+    unsafe { MaybeUninit::<F>::uninit().assume_init() }
+}
+
+impl<E: Data, F> Ship for Func<E, F> {
+    fn freeze(&self, out: &mut Frozen) -> Result<(), ShipError> {
+        out.value(&*self.env)?;
+        out.value(&self.operator)
+    }
+
+    fn thaw(input: &mut Thawing<'_>) -> Result<Self, ShipError> {
+        Ok(Self { env: Arc::new(input.value()?), operator: input.value()?, function: PhantomData })
+    }
+}

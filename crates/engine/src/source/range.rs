@@ -1,0 +1,103 @@
+//! Rows that are consecutive numbers.
+
+use std::ops;
+
+use firesteel_types::PartitionId;
+
+use crate::{
+    Context,
+    data::Data,
+    executor::TaskContext,
+    rdd::{Rdd, RddHandle},
+    ship::Ship,
+};
+
+/// Numbers between two checks for an order to end.
+const BATCH: u64 = 1 << 14;
+
+/// An [`Rdd`] of consecutive numbers. Made by [`Context::range`]; split lazily, nothing is stored.
+#[must_use = "an RDD is lazy and does nothing until an action runs it"]
+#[derive(Clone)]
+pub struct Range<N> {
+    handle: RddHandle,
+    start: N,
+    len: u64,
+}
+
+crate::ship!(impl[N: Data] Range<N> { handle; values start, len });
+
+/// A number that a [`Range`] can count with.
+pub trait RangeNumber: Data + Copy {
+    /// How many numbers there are from `start` up to and without `end`.
+    fn distance(start: Self, end: Self) -> u64;
+    /// The number `steps` after this one.
+    fn forward(self, steps: u64) -> Self;
+    /// The numbers from this one up to and without `end`.
+    fn up_to(self, end: Self) -> impl Iterator<Item = Self>;
+}
+
+macro_rules! range_numbers {
+    ($($number:ty),*) => {$(
+        impl RangeNumber for $number {
+            fn distance(start: Self, end: Self) -> u64 {
+                if start < end { (end as i128 - start as i128) as u64 } else { 0 }
+            }
+
+            #[inline]
+            #[expect(clippy::cast_possible_wrap, clippy::cast_sign_loss, clippy::allow_attributes, reason = "wraps as it should")]
+            fn forward(self, steps: u64) -> Self {
+                self.wrapping_add(steps as Self)
+            }
+
+            #[inline]
+            fn up_to(self, end: Self) -> impl Iterator<Item = Self> {
+                self..end
+            }
+        }
+    )*};
+}
+
+range_numbers!(u32, u64, usize, i32, i64);
+
+impl Context {
+    /// The numbers of a range.
+    ///
+    /// ```
+    /// # use firesteel::prelude::*;
+    /// # let ctx = Context::local(2)?;
+    /// assert_eq!(ctx.range(-2..3).collect()?, [-2, -1, 0, 1, 2]);
+    /// # Ok::<(), firesteel::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn range<N: RangeNumber>(&self, range: ops::Range<N>) -> Range<N> {
+        self.range_into(range, self.default_parallelism())
+    }
+
+    /// The numbers of a range in `partitions` partitions.
+    #[track_caller]
+    pub fn range_into<N: RangeNumber>(&self, range: ops::Range<N>, partitions: u32) -> Range<N> {
+        let handle = RddHandle::builder(self.driver(), "range", partitions.max(1)).build();
+        Range { handle, start: range.start, len: N::distance(range.start, range.end) }
+    }
+}
+
+impl<N: RangeNumber> Rdd for Range<N> {
+    type Item = N;
+
+    fn handle(&self) -> &RddHandle {
+        &self.handle
+    }
+
+    fn compute<'a>(&'a self, partition: PartitionId, task: &'a TaskContext) -> impl Iterator<Item = N> + 'a {
+        let partitions = u128::from(self.handle.partitions());
+        let bound = |index: u32| (u128::from(index) * u128::from(self.len) / partitions) as u64;
+        let (from, to) = (bound(partition.0), bound(partition.0 + 1));
+        task.count_input(to - from, 0);
+        let batches = (to - from).div_ceil(BATCH);
+        (0..batches).flat_map(move |batch| {
+            task.check();
+            let first = from + batch * BATCH;
+            self.start.forward(first).up_to(self.start.forward((first + BATCH).min(to)))
+        })
+    }
+}
