@@ -24,7 +24,9 @@ mod shuffle;
 mod source;
 mod stage;
 
+pub use accumulator::{Accumulate, Accumulator, Collection, DoubleSum, LongSum};
 pub use action::{Actions, JobHandle};
+pub use broadcast::Broadcast;
 pub use context::{Context, ContextBuilder};
 pub use data::Data;
 pub use error::{Error, Result};

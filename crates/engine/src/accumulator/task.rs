@@ -1,22 +1,75 @@
 //! What one task added.
 
-/// The updates of a running task.
+use std::any::Any;
+
+use parking_lot::Mutex;
+
+use firesteel_types::AccumulatorId;
+
+use super::Accumulate;
+use crate::stage::Form;
+
+/// The updates of a running task: a few accumulators, so a list is searched fastest.
 #[derive(Default)]
-pub(crate) struct TaskAccumulators {}
+pub(crate) struct TaskAccumulators(Mutex<Vec<(AccumulatorId, Box<dyn Update>)>>);
+
+/// A copy of an accumulator's value that belongs to one task.
+trait Update: Send {
+    fn is_zero(&self) -> bool;
+    fn as_any_mut(&mut self) -> &mut dyn Any;
+    fn into_value(self: Box<Self>, form: Form) -> UpdateValue;
+}
+
+impl<A: Accumulate> Update for A {
+    fn is_zero(&self) -> bool {
+        Accumulate::is_zero(self)
+    }
+
+    fn as_any_mut(&mut self) -> &mut dyn Any {
+        self
+    }
+
+    fn into_value(self: Box<Self>, form: Form) -> UpdateValue {
+        match form {
+            Form::Typed => UpdateValue::Typed(self),
+            // An update that cannot be serialized is as unreadable as one that was garbled.
+            Form::Shipped => UpdateValue::Bytes(postcard::to_stdvec(&*self).unwrap_or_default()),
+        }
+    }
+}
 
 impl TaskAccumulators {
-    /// What the task added, for its report.
-    pub(crate) fn take(&self) -> Updates {
-        Updates::default()
+    /// Adds to the task's copy, which begins as `zero`.
+    pub(crate) fn add<A: Accumulate>(&self, id: AccumulatorId, zero: impl FnOnce() -> A, input: A::Input) {
+        let mut updates = self.0.lock();
+        let place = updates.iter().position(|(other, _)| *other == id).unwrap_or_else(|| {
+            updates.push((id, Box::new(zero())));
+            updates.len() - 1
+        });
+        let update = updates[place].1.as_any_mut().downcast_mut::<A>();
+        update.expect("an id belongs to one accumulator").add(input);
+    }
+
+    /// What the task added, for its report. Copies that nothing was added to stay behind.
+    pub(crate) fn take(&self, form: Form) -> Updates {
+        let updates = std::mem::take(&mut *self.0.lock());
+        let added = updates.into_iter().filter(|(_, update)| !update.is_zero());
+        Updates(added.map(|(id, update)| (id, update.into_value(form))).collect())
     }
 }
 
 /// The updates that travel with a task's report.
 #[derive(Default)]
-pub(crate) struct Updates {}
+pub(crate) struct Updates(pub(super) Vec<(AccumulatorId, UpdateValue)>);
+
+/// One update on its way.
+pub(super) enum UpdateValue {
+    Typed(Box<dyn Any + Send>),
+    Bytes(Vec<u8>),
+}
 
 impl Updates {
     pub(crate) fn is_empty(&self) -> bool {
-        true
+        self.0.is_empty()
     }
 }

@@ -2,8 +2,6 @@
 
 use std::{fmt, sync::Arc};
 
-use firesteel_scheduler::Cancel;
-
 use super::ContextBuilder;
 use crate::{Result, driver::Driver};
 
@@ -46,11 +44,6 @@ impl Context {
     /// How many partitions an RDD has when nobody says otherwise.
     pub fn default_parallelism(&self) -> u32 {
         self.driver().query(firesteel_scheduler::Scheduler::default_parallelism)
-    }
-
-    /// Cancels every job, running or waiting.
-    pub fn cancel_all_jobs(&self) {
-        self.driver().cancel(Cancel::All, None);
     }
 
     /// Ends the application: active jobs fail, later ones are refused.

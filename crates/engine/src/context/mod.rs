@@ -1,7 +1,9 @@
 //! The context: an application's way in.
 
 mod builder;
+mod cancel;
 mod context;
+mod properties;
 
 pub use builder::ContextBuilder;
 pub use context::Context;

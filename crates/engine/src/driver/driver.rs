@@ -9,12 +9,12 @@ use hashbrown::HashMap;
 use parking_lot::Mutex;
 
 use firesteel_scheduler::{Cancel, Event, JobError, JobRejection, JobSpec, Scheduler};
-use firesteel_types::{AttemptId, JobId, Properties, RddId, ShuffleId};
+use firesteel_types::{AttemptId, AttemptNumber, JobId, PartitionId, RddId, ShuffleId, StageAttemptId};
 
 use super::{
     Clock, Submission,
-    commit::CommitRequests,
     job::{ActiveJob, OnEnd},
+    questions::Questions,
     register,
     timer::Timer,
     turn::Core,
@@ -53,7 +53,9 @@ pub(crate) struct Driver {
     pub(crate) environment: Arc<Environment>,
     pub(crate) backend: Box<dyn SchedulerBackend>,
     pub(crate) accumulators: AccumulatorRegistry,
-    pub(crate) commits: CommitRequests,
+    pub(super) commits: Questions<(StageAttemptId, PartitionId, AttemptNumber), bool>,
+    pub(super) tags: Questions<String, Vec<JobId>>,
+    pub(super) kills: Questions<AttemptId, bool>,
     pub(super) jobs: Mutex<HashMap<JobId, ActiveJob>>,
     pub(super) shuffles: Mutex<HashMap<ShuffleId, WeakShuffle>>,
     pub(super) core: Mutex<Core>,
@@ -82,7 +84,9 @@ impl Driver {
             environment,
             backend,
             accumulators: AccumulatorRegistry::default(),
-            commits: CommitRequests::default(),
+            commits: Questions::default(),
+            tags: Questions::default(),
+            kills: Questions::default(),
             jobs: Mutex::default(),
             shuffles: Mutex::default(),
             core: Mutex::new(Core::new(scheduler)),
@@ -165,6 +169,9 @@ impl Driver {
         }
         self.post(Incoming::event(Event::ContextStopped));
         self.timer.stop();
+        self.commits.close();
+        self.tags.close();
+        self.kills.close();
         self.backend.stop();
         self.environment.clear();
         // What the scheduler did not know of, it could not fail.
@@ -188,11 +195,6 @@ impl Driver {
 
     pub(crate) fn next_shuffle(&self) -> ShuffleId {
         ShuffleId(self.next_shuffle.fetch_add(1, Ordering::Relaxed))
-    }
-
-    /// The properties of the calling thread.
-    pub(crate) fn local_properties(&self) -> Properties {
-        Properties::default()
     }
 
     /// The parallelism that the user asked for, if any.

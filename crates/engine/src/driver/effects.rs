@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use firesteel_scheduler::{
-    Effect, Event, JobError, NotSent, StageLaunch, StageTaskKind, TaskDescription, TaskOutcome, TaskStatus,
+    Effect, Event, JobError, NotSent, StageLaunch, StageTaskKind, TaskDescription, TaskOutcome,
+    TaskStatus, commit::CommitDecision,
 };
 use firesteel_types::{AttemptId, ExecutorId, JobId, TaskFailure};
 
@@ -39,8 +40,11 @@ impl Core {
                 }
             }
             Effect::AnswerCommit { set, partition, number, decision } => {
-                driver.commits.answer((set, partition, number), &decision);
+                let granted = matches!(decision, CommitDecision::Granted);
+                driver.commits.answer(&(set, partition, number), &granted);
             }
+            Effect::TagCancelled { tag, jobs } => driver.tags.answer(&tag, &jobs),
+            Effect::TaskKillAnswer { attempt, found } => driver.kills.answer(&attempt, &found),
             Effect::Warn(warning) => tracing::warn!("{warning}"),
             Effect::Ignored(ignored) => tracing::debug!("{ignored}"),
             Effect::StopContext { reason } => tracing::error!(%reason, "the application cannot go on"),

@@ -5,10 +5,10 @@
 //! effects in order. No thread is woken to make a decision, which is what makes a task cost microseconds.
 
 mod clock;
-mod commit;
 mod driver;
 mod effects;
 mod job;
+mod questions;
 mod register;
 mod timer;
 mod turn;

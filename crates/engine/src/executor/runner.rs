@@ -114,7 +114,7 @@ impl Executor {
         TaskContext::set_current(None);
         self.kills.lock().remove(&attempt);
         let metrics = TaskMetrics { run_time_us, ..task.metrics() };
-        Report { attempt, end, metrics, updates: task.accumulators().take() }
+        Report { attempt, end, metrics, updates: task.accumulators().take(self.form) }
     }
 
     fn switch_for(&self, attempt: AttemptId) -> Arc<KillSwitch> {

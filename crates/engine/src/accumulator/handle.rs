@@ -1,0 +1,146 @@
+//! The handle of an accumulator.
+
+use std::{fmt, sync::Arc};
+
+use parking_lot::Mutex;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use firesteel_types::AccumulatorId;
+
+use super::{Accumulate, Collection, DoubleSum, LongSum, registry::Total};
+use crate::{
+    Context,
+    driver::Driver,
+    executor::{Abort, TaskContext, abort_task},
+};
+
+/// A value that tasks add to and the driver reads.
+///
+/// Travels to tasks as an environment ([`with`](crate::Transform::with)). In a result stage every partition counts once,
+/// whatever is retried; in a map stage a partition that is computed again counts again, so keep exact counts to
+/// actions.
+///
+/// ```
+/// use firesteel::prelude::*;
+///
+/// let ctx = Context::local(2)?;
+/// let odd = ctx.long_accumulator("odd rows");
+/// ctx.range(0..10).with(odd.clone()).for_each(|odd, x| if x % 2 == 1 { odd.add(1) })?;
+/// assert_eq!(odd.value().sum, 5);
+/// # Ok::<(), firesteel::Error>(())
+/// ```
+pub struct Accumulator<A: Accumulate> {
+    id: AccumulatorId,
+    zero: A,
+    /// On the driver only.
+    total: Option<Arc<Registered<A>>>,
+}
+
+/// The total of an accumulator, in the registry until it is dropped.
+struct Registered<A: Accumulate> {
+    id: AccumulatorId,
+    name: Option<Arc<str>>,
+    total: Arc<Mutex<A>>,
+    driver: Arc<Driver>,
+}
+
+impl<A: Accumulate> Drop for Registered<A> {
+    fn drop(&mut self) {
+        self.driver.accumulators.remove(self.id);
+    }
+}
+
+impl Context {
+    /// An accumulator of whole numbers.
+    pub fn long_accumulator(&self, name: &str) -> Accumulator<LongSum> {
+        self.accumulator(name, LongSum::default())
+    }
+
+    /// An accumulator of floating-point numbers.
+    pub fn double_accumulator(&self, name: &str) -> Accumulator<DoubleSum> {
+        self.accumulator(name, DoubleSum::default())
+    }
+
+    /// An accumulator that keeps everything added to it.
+    pub fn collection_accumulator<T: crate::Data + fmt::Debug>(&self, name: &str) -> Accumulator<Collection<T>> {
+        self.accumulator(name, Collection::default())
+    }
+
+    /// An accumulator of the user's own kind, with a value to begin with. See [`Accumulate`].
+    pub fn accumulator<A: Accumulate>(&self, name: &str, initial: A) -> Accumulator<A> {
+        let driver = self.driver().clone();
+        let id = AccumulatorId(driver.next_other());
+        let name = (!name.is_empty()).then(|| name.into());
+        let zero = initial.zero();
+        let total = Arc::new(Mutex::new(initial));
+        let erased: Arc<dyn Total> = total.clone();
+        driver.accumulators.add(id, &erased);
+        Accumulator { id, zero, total: Some(Arc::new(Registered { id, name, total, driver })) }
+    }
+}
+
+impl<A: Accumulate> Accumulator<A> {
+    /// The id.
+    pub fn id(&self) -> AccumulatorId {
+        self.id
+    }
+
+    /// Its name, if it has one. On the driver only.
+    pub fn name(&self) -> Option<&str> {
+        self.total.as_ref()?.name.as_deref()
+    }
+
+    /// Adds one: to the copy of the running task, or on the driver to the total.
+    pub fn add(&self, input: A::Input) {
+        TaskContext::with_current(|task| match (task, &self.total) {
+            (Some(task), _) => task.accumulators().add(self.id, || self.zero.clone(), input),
+            (None, Some(registered)) => registered.total.lock().add(input),
+            // A thread of the user's own on an executor: nobody could ever see what it adds.
+            (None, None) => (),
+        });
+    }
+
+    /// The total so far. On the driver only: inside a task it fails the task, since no task sees what others add.
+    pub fn value(&self) -> A {
+        match &self.total {
+            Some(registered) if !TaskContext::is_set() => registered.total.lock().clone(),
+            Some(_) | None => {
+                let message = format!("the value of {} was read inside a task: tasks can only add", self.id);
+                abort_task(Abort::Failed { message, operator: None })
+            }
+        }
+    }
+
+    /// Begins again at zero. On the driver only.
+    pub fn reset(&self) {
+        if let Some(registered) = &self.total {
+            *registered.total.lock() = self.zero.clone();
+        }
+    }
+}
+
+impl<A: Accumulate> Clone for Accumulator<A> {
+    fn clone(&self) -> Self {
+        Self { id: self.id, zero: self.zero.clone(), total: self.total.clone() }
+    }
+}
+
+impl<A: Accumulate> fmt::Debug for Accumulator<A> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "{}", self.id)
+    }
+}
+
+/// What travels is the id and a zero to begin with, never the total.
+impl<A: Accumulate> Serialize for Accumulator<A> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        (self.id, &self.zero).serialize(serializer)
+    }
+}
+
+impl<'de, A: Accumulate> Deserialize<'de> for Accumulator<A> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let (id, zero) = Deserialize::deserialize(deserializer)?;
+        Ok(Self { id, zero, total: None })
+    }
+}
