@@ -21,6 +21,9 @@ impl StorageLevel {
     /// As values in memory; what does not fit is computed again when needed.
     pub const MEMORY_ONLY: Self = Self { memory: true, disk: false, deserialized: true, replication: 1 };
 
+    /// As serialized bytes in memory: smaller, and slower to read.
+    pub const MEMORY_ONLY_SER: Self = Self { memory: true, disk: false, deserialized: false, replication: 1 };
+
     /// Whether anything is stored at all.
     pub const fn is_persisted(self) -> bool {
         self.memory || self.disk

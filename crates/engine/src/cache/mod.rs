@@ -1,5 +1,7 @@
 //! Partitions that are kept once computed.
 
+mod persisted;
 mod store;
 
-pub(crate) use store::BlockStore;
+pub use persisted::Persisted;
+pub(crate) use store::{BlockStore, Lookup};

@@ -6,7 +6,7 @@ use std::{
 };
 
 use firesteel_scheduler::{Scheduler, SchedulerConfig};
-use firesteel_types::{LocalCores, MasterUrl};
+use firesteel_types::{LocalCores, MasterUrl, PartitionId, RddId};
 
 use super::Context;
 use crate::{
@@ -86,9 +86,20 @@ impl ContextBuilder {
 #[derive(Default)]
 struct LocalLine(OnceLock<Weak<Driver>>);
 
+impl LocalLine {
+    fn driver(&self) -> Option<Arc<Driver>> {
+        self.0.get().and_then(Weak::upgrade)
+    }
+}
+
 impl DriverLine for LocalLine {
     fn may_commit(&self, task: &TaskContext) -> bool {
-        let driver = self.0.get().and_then(Weak::upgrade);
-        driver.is_some_and(|driver| driver.may_commit(task.stage(), task.partition(), task.attempt_number()))
+        self.driver().is_some_and(|driver| driver.may_commit(task.stage(), task.partition(), task.attempt_number()))
+    }
+
+    fn block_stored(&self, task: &TaskContext, rdd: RddId, partition: PartitionId) {
+        if let Some(driver) = self.driver() {
+            driver.blocks_updated(task.executor(), rdd, &[partition], true);
+        }
     }
 }

@@ -8,8 +8,8 @@ use std::sync::{
 use hashbrown::HashMap;
 use parking_lot::Mutex;
 
-use firesteel_scheduler::{Cancel, Event, JobError, JobRejection, JobSpec, Scheduler};
-use firesteel_types::{AttemptId, AttemptNumber, JobId, PartitionId, RddId, ShuffleId, StageAttemptId};
+use firesteel_scheduler::{BlockUpdate, Cancel, Event, JobError, JobRejection, JobSpec, Scheduler};
+use firesteel_types::{AttemptId, AttemptNumber, ExecutorId, JobId, PartitionId, RddId, ShuffleId, StageAttemptId};
 
 use super::{
     Clock, Submission,
@@ -207,10 +207,25 @@ impl Driver {
         self.next_other.fetch_add(1, Ordering::Relaxed)
     }
 
+    /// Removes the kept partitions of an RDD.
+    pub(crate) fn remove_blocks(&self, rdd: RddId) {
+        let removed = self.environment.blocks.remove_rdd(rdd);
+        self.blocks_updated(ExecutorId::DRIVER, rdd, &removed, false);
+    }
+
+    /// Kept partitions of an RDD appeared at or went from an executor.
+    pub(crate) fn blocks_updated(&self, executor: ExecutorId, rdd: RddId, partitions: &[PartitionId], present: bool) {
+        if !partitions.is_empty() {
+            let update = |partition: &PartitionId| BlockUpdate { rdd, partition: *partition, present };
+            let blocks = partitions.iter().map(update).collect();
+            self.post(Incoming::event(Event::BlocksUpdated { executor, blocks }));
+        }
+    }
+
     /// Nothing can reach an RDD any more.
     pub(crate) fn rdd_dropped(&self, rdd: RddId) {
         if !self.is_stopped() {
-            self.environment.blocks.remove_rdd(rdd);
+            self.remove_blocks(rdd);
             self.post(Incoming::event(Event::RddsDropped(vec![rdd])));
         }
     }

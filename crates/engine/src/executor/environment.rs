@@ -1,5 +1,7 @@
 //! What the tasks of one executor share.
 
+use firesteel_types::{PartitionId, RddId};
+
 use crate::{broadcast::BroadcastStore, cache::BlockStore, shuffle::ShuffleStore};
 
 /// The stores of one executor, and its line to the driver.
@@ -24,4 +26,7 @@ impl Environment {
 pub(crate) trait DriverLine: Send + Sync {
     /// Asks for the right to commit the output of a task's partition, and waits for the answer.
     fn may_commit(&self, task: &super::TaskContext) -> bool;
+
+    /// Tells that the executor of a task now has a partition.
+    fn block_stored(&self, task: &super::TaskContext, rdd: RddId, partition: PartitionId);
 }

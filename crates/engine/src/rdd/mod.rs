@@ -2,6 +2,7 @@
 
 mod boxed;
 mod bury;
+mod either;
 mod filter;
 mod handle;
 mod map;
@@ -12,6 +13,7 @@ mod with;
 
 pub use boxed::BoxRdd;
 pub(crate) use bury::bury;
+pub(crate) use either::Either;
 pub use filter::Filter;
 pub use handle::{HandleBuilder, Parent, RddHandle};
 pub(crate) use handle::{AfterJob, PartitionData};

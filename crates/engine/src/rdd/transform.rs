@@ -1,7 +1,9 @@
 //! The transformations of any RDD.
 
+use firesteel_types::StorageLevel;
+
 use super::{BoxRdd, Filter, Map, Rdd, With};
-use crate::{data::Data, ship::captures_nothing};
+use crate::{cache::Persisted, data::Data, ship::captures_nothing};
 
 /// What makes an RDD from an RDD. Lazy: nothing runs until an action asks for rows.
 pub trait Transform: Rdd {
@@ -32,6 +34,37 @@ pub trait Transform: Rdd {
     /// ```
     fn boxed(&self) -> BoxRdd<Self::Item> {
         BoxRdd::new(self.clone())
+    }
+
+    /// Keeps the partitions in memory once they are computed. See [`persist`](Transform::persist).
+    ///
+    /// ```
+    /// # use firesteel::prelude::*;
+    /// # let ctx = Context::local(2)?;
+    /// let squares = ctx.range(0..1000_u64).map(|x| x * x).cache();
+    /// assert_eq!(squares.count()?, 1000);
+    /// assert_eq!(squares.filter(|x| x % 2 == 0).count()?, 500);
+    /// # Ok::<(), firesteel::Error>(())
+    /// ```
+    #[track_caller]
+    fn cache(&self) -> Persisted<Self> {
+        Persisted::new(self, "cache", StorageLevel::MEMORY_ONLY)
+    }
+
+    /// Keeps the partitions once they are computed, in the way of `level`.
+    ///
+    /// What is kept belongs to the RDD that is returned: use it from then on.
+    ///
+    /// ```
+    /// # use firesteel::{StorageLevel, prelude::*};
+    /// # let ctx = Context::local(2)?;
+    /// let rdd = ctx.range(0..10).persist(StorageLevel::MEMORY_ONLY_SER);
+    /// assert_eq!(rdd.count()?, 10);
+    /// # Ok::<(), firesteel::Error>(())
+    /// ```
+    #[track_caller]
+    fn persist(&self, level: StorageLevel) -> Persisted<Self> {
+        Persisted::new(self, "persist", level)
     }
 
     /// Applies `f` to every row.

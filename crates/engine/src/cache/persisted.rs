@@ -1,0 +1,167 @@
+//! The adaptor of `persist` and `cache`.
+
+use std::sync::Arc;
+
+use firesteel_types::{PartitionId, RddId, StorageLevel};
+
+use super::{
+    Lookup,
+    store::{Block, BlockStore},
+};
+use crate::{
+    Error, Result,
+    data::Data,
+    executor::{Abort, TaskContext, abort_task},
+    rdd::{Either, Rdd, RddHandle},
+    ship::{Frozen, Ship, ShipError, Thawing},
+};
+
+/// Rows between two checks for an order to end.
+const BATCH: usize = 4096;
+
+/// An [`Rdd`] whose partitions are kept once they are computed. Made by [`cache`](crate::Transform::cache) and
+/// [`persist`](crate::Transform::persist).
+///
+/// The kept rows belong to this RDD and its clones; the RDD it was made from is not changed. A partition that is lost is
+/// computed again. Dropping the last clone, and of whatever was made from it, removes the rows.
+#[must_use = "an RDD is lazy and does nothing until an action runs it"]
+#[derive(Clone)]
+pub struct Persisted<R> {
+    parent: R,
+    handle: RddHandle,
+    /// How partitions are kept, on an executor; the driver asks the handle.
+    level: Option<StorageLevel>,
+}
+
+impl<R: Rdd> Persisted<R> {
+    #[track_caller]
+    pub(crate) fn new(parent: &R, operator: &'static str, level: StorageLevel) -> Self {
+        let handle = parent.handle().derive(operator).partitioner(parent.handle().partitioner().cloned());
+        Self { parent: parent.clone(), handle: handle.storage(level).build(), level: None }
+    }
+
+    /// How partitions are kept.
+    pub fn storage_level(&self) -> StorageLevel {
+        self.level.unwrap_or_else(|| self.handle.storage())
+    }
+
+    /// Keeps partitions at `level`. Fails if they are kept at another one: unpersist first.
+    ///
+    /// ```
+    /// use firesteel::{StorageLevel, prelude::*};
+    ///
+    /// let ctx = Context::local(2)?;
+    /// let rdd = ctx.range(0..9).cache();
+    /// assert!(rdd.persist(StorageLevel::MEMORY_ONLY_SER).is_err());
+    /// rdd.unpersist();
+    /// assert!(rdd.persist(StorageLevel::MEMORY_ONLY_SER).is_ok());
+    /// # Ok::<(), firesteel::Error>(())
+    /// ```
+    pub fn persist(&self, level: StorageLevel) -> Result<Self> {
+        let now = self.storage_level();
+        if now.is_persisted() && now != level {
+            let what = format!("{} is persisted at another level: unpersist it before you change that", self.handle.name());
+            return Err(Error::invalid(what));
+        }
+        self.handle.set_storage(level);
+        Ok(self.clone())
+    }
+
+    /// Removes what is kept, and keeps nothing from now on. Later jobs compute the rows again.
+    ///
+    /// ```
+    /// use firesteel::prelude::*;
+    ///
+    /// let ctx = Context::local(2)?;
+    /// let rdd = ctx.range(0..9).map(|x| x * x).cache();
+    /// assert_eq!(rdd.count()?, 9);
+    /// rdd.unpersist();
+    /// assert_eq!(rdd.count()?, 9);
+    /// # Ok::<(), firesteel::Error>(())
+    /// ```
+    pub fn unpersist(&self) {
+        self.handle.set_storage(StorageLevel::NONE);
+        self.handle.driver().remove_blocks(self.handle.id());
+    }
+
+    /// The rows of a partition from the store, computed first if need be.
+    fn kept<'a>(&'a self, partition: PartitionId, level: StorageLevel, task: &'a TaskContext) -> &'a [R::Item] {
+        kept_rows(&task.environment().blocks, self.handle.id(), partition, level, task, || {
+            self.parent.compute(partition, task).collect()
+        })
+    }
+}
+
+/// The rows of a stored partition; `compute` makes them when they are not there.
+pub(crate) fn kept_rows<'a, T: Data>(
+    store: &BlockStore,
+    rdd: RddId,
+    partition: PartitionId,
+    level: StorageLevel,
+    task: &'a TaskContext,
+    compute: impl FnOnce() -> Vec<T>,
+) -> &'a [T] {
+    match store.get_or_lease(rdd, partition, task) {
+        Lookup::Found(block) => read(block, rdd, task),
+        Lookup::Compute(lease) => {
+            let rows = Arc::new(compute());
+            let block = if level.deserialized { Block::Typed(rows.clone()) } else { encode(&rows, rdd) };
+            lease.put(block);
+            task.environment().driver.block_stored(task, rdd, partition);
+            task.hold(rows)
+        }
+    }
+}
+
+/// The rows of a block.
+pub(crate) fn read<T: Data>(block: Block, rdd: RddId, task: &TaskContext) -> &[T] {
+    match block {
+        Block::Typed(rows) => {
+            let rows = task.hold(rows).downcast_ref::<Vec<T>>();
+            rows.expect("the rows of an RDD have one type")
+        }
+        Block::Bytes(bytes) => match postcard::from_bytes::<Vec<T>>(&bytes) {
+            Ok(rows) => task.hold(rows),
+            Err(error) => abort_task(Abort::failed(rdd, format!("a stored partition cannot be read: {error}"))),
+        },
+    }
+}
+
+fn encode<T: Data>(rows: &Vec<T>, rdd: RddId) -> Block {
+    match postcard::to_stdvec(rows) {
+        Ok(bytes) => Block::Bytes(bytes.into()),
+        Err(error) => abort_task(Abort::failed(rdd, format!("a row cannot be serialized to be stored: {error}"))),
+    }
+}
+
+impl<R: Rdd> Rdd for Persisted<R> {
+    type Item = R::Item;
+
+    fn handle(&self) -> &RddHandle {
+        &self.handle
+    }
+
+    fn compute<'a>(&'a self, partition: PartitionId, task: &'a TaskContext) -> impl Iterator<Item = R::Item> + 'a {
+        let level = self.storage_level();
+        if !level.is_persisted() {
+            return Either::One(self.parent.compute(partition, task));
+        }
+        let rows = self.kept(partition, level, task).chunks(BATCH);
+        Either::Other(rows.flat_map(|rows| {
+            task.check();
+            rows.iter().cloned()
+        }))
+    }
+}
+
+impl<R: Rdd> Ship for Persisted<R> {
+    fn freeze(&self, out: &mut Frozen) -> Result<(), ShipError> {
+        Ship::freeze(&self.parent, out)?;
+        self.handle.freeze(out)?;
+        out.value(&self.storage_level())
+    }
+
+    fn thaw(input: &mut Thawing<'_>) -> Result<Self, ShipError> {
+        Ok(Self { parent: R::thaw(input)?, handle: RddHandle::thaw(input)?, level: Some(input.value()?) })
+    }
+}
