@@ -1,1 +1,4 @@
 //! Spark's core engine in Rust: jobs written as closures over resilient distributed datasets.
+
+pub mod sampling;
+pub mod stats;
