@@ -14,7 +14,7 @@ use super::sampler::Replacement;
 
 /// A sampler of pairs with a fraction for each key.
 ///
-/// A key without a fraction is not sampled, as if its fraction were 0.
+/// A key without a fraction is not sampled, as if its fraction were 0. (In Spark such a key fails the task.)
 ///
 /// ```
 /// use firesteel::sampling::{Replacement, StratifiedSampler};

@@ -64,7 +64,7 @@ impl TakePlan {
     pub fn on_rows(&mut self, rows: u64) {
         if let Some(job) = self.next_partitions() {
             self.scanned = job.end;
-            self.found += rows;
+            self.found = self.found.saturating_add(rows);
         }
     }
 

@@ -86,15 +86,16 @@ fn a_host_with_most_of_the_data_gets_most_of_the_groups() {
 }
 
 #[test]
-fn without_slack_balance_wins_over_locality() {
-    let mut preferred = named(&[["a"].as_slice(); 100]);
-    preferred.extend(named(&[["b"].as_slice(); 2]));
+fn slack_decides_between_balance_and_locality() {
+    let mut preferred = named(&[["a"].as_slice(); 50]);
+    preferred.extend(named(&[["b"].as_slice(); 30]));
     let sizes = |slack| -> Vec<usize> {
         let groups = group_by_locality(&preferred, 2, slack, 5).unwrap();
         groups.iter().map(|group| group.partitions.len()).collect()
     };
 
-    assert!(sizes(0.0).iter().all(|size| size.abs_diff(51) <= 2), "{:?}", sizes(0.0));
+    assert_eq!(sizes(1.0), [50, 30]);
+    assert!(sizes(0.0).iter().all(|size| size.abs_diff(40) <= 1), "{:?}", sizes(0.0));
 }
 
 #[test]
