@@ -20,9 +20,13 @@ mod rdd;
 #[doc(hidden)]
 #[expect(unsafe_code, reason = "entry points and closures cross processes here and nowhere else")]
 pub mod ship;
+#[doc(hidden)]
+pub mod sampling;
 mod shuffle;
 mod source;
 mod stage;
+#[doc(hidden)]
+pub mod stats;
 
 pub use accumulator::{Accumulate, Accumulator, Collection, DoubleSum, LongSum};
 pub use action::{Actions, JobHandle};
