@@ -1,1 +1,3 @@
 //! Spark's core engine in Rust: jobs written as closures over resilient distributed datasets.
+
+pub mod listener;
