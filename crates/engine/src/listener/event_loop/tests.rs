@@ -185,7 +185,7 @@ fn a_loop_that_fell_asleep_wakes_up_for_an_event() {
     let (recorder, seen, say) = recorder();
     let events = start(recorder);
 
-    // Whether it lingers or sleeps when the next event comes is up to the clock; both must work.
+    // Every other event finds it napping or busy, as the clock will have it.
     for round in 0..20 {
         events.post(say(&round.to_string()));
         assert_eq!(seen.recv().unwrap(), round.to_string());
