@@ -10,7 +10,12 @@ mod contract;
 mod error;
 mod event_loop;
 mod queue;
+mod status;
 
 pub use bus::{ListenerBus, Wait};
 pub use contract::{Listener, ListenerId};
 pub use error::BusError;
+pub use status::{ExecutorData, JobData, JobStatus, Retention, StageData, StageStatus, StatusStore};
+
+#[cfg(test)]
+mod sample;
