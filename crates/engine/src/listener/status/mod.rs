@@ -1,0 +1,22 @@
+//! What runs and what ran, in numbers: the status store.
+//!
+//! [`StatusStore`] is a listener that keeps jobs, stage attempts and executors as plain data ([`JobData`],
+//! [`StageData`], [`ExecutorData`]), which serialize in the shape of Spark's REST API. It keeps no single task, and a
+//! bounded number of things that are over. It answers; it decides nothing.
+
+mod data;
+mod executors;
+mod jobs;
+mod retained;
+mod shape;
+mod stages;
+mod state;
+mod store;
+
+pub use data::{ExecutorData, JobData, JobStatus, StageData, StageStatus};
+pub use store::{Retention, StatusStore};
+
+#[cfg(test)]
+mod random;
+#[cfg(test)]
+mod tests;
