@@ -31,6 +31,12 @@ pub enum Error {
     /// The master cannot be used.
     #[error(transparent)]
     Master(#[from] firesteel_types::MasterUrlError),
+    /// A file or a folder cannot be used.
+    #[error(transparent)]
+    Io(#[from] crate::IoError),
+    /// The listeners cannot be reached.
+    #[error(transparent)]
+    Listeners(#[from] crate::listener::BusError),
     /// The operating system refused something.
     #[error("{what}")]
     System {

@@ -68,7 +68,18 @@ impl Call {
         function: J,
         finish: impl FnOnce(Vec<J::Output>) -> Result<T> + Send + 'static,
     ) -> JobHandle<T> {
-        let (submission, collected) = self.submission(rdd, Partitions::All, function);
+        self.run_on(rdd, Partitions::All, function, finish)
+    }
+
+    /// The same on some partitions.
+    pub(crate) fn run_on<R: Rdd, J: JobFunction<R::Item>, T: 'static>(
+        self,
+        rdd: &R,
+        partitions: Partitions,
+        function: J,
+        finish: impl FnOnce(Vec<J::Output>) -> Result<T> + Send + 'static,
+    ) -> JobHandle<T> {
+        let (submission, collected) = self.submission(rdd, partitions, function);
         let single = Single { submission: Some(submission), finish: Some(move || finish(collected.take())) };
         JobHandle::start(self, rdd.handle().driver(), Box::new(single))
     }

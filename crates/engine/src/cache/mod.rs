@@ -4,4 +4,5 @@ mod persisted;
 mod store;
 
 pub use persisted::Persisted;
+pub(crate) use persisted::{kept_rows, read};
 pub(crate) use store::{BlockStore, Lookup};

@@ -16,6 +16,7 @@ use crate::{
     cache::BlockStore,
     driver::{Driver, Timer},
     executor::{DriverLine, Environment, TaskContext, install_panic_hook},
+    listener::ListenerBus,
     shuffle::ShuffleStore,
     stage::Form,
 };
@@ -75,6 +76,8 @@ impl ContextBuilder {
         let start_backend = backend.starter();
         let driver = Driver::new(scheduler, environment, Box::new(backend), self.form);
         line.0.get_or_init(|| Arc::downgrade(&driver));
+        driver.bus.add(ListenerBus::APP_STATUS, driver.status.clone())?;
+        driver.bus.start()?;
         let system = |source| Error::System { what: "cannot start a thread".to_owned(), source };
         Timer::start(&driver).map_err(system)?;
         start_backend(&driver, "localhost".into()).map_err(system)?;

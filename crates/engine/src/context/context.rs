@@ -3,7 +3,7 @@
 use std::{fmt, sync::Arc};
 
 use super::ContextBuilder;
-use crate::{Result, driver::Driver};
+use crate::{Result, driver::Driver, io::ReadOptions};
 
 /// An application: makes RDDs, runs their jobs, and stops when its last clone is dropped.
 ///
@@ -22,7 +22,9 @@ struct Application(Arc<Driver>);
 
 impl Drop for Application {
     fn drop(&mut self) {
-        self.0.stop();
+        if let Err(error) = self.0.stop() {
+            tracing::warn!(%error, "the application did not end in order");
+        }
     }
 }
 
@@ -46,9 +48,24 @@ impl Context {
         self.driver().query(firesteel_scheduler::Scheduler::default_parallelism)
     }
 
+    /// How many partitions files are split into at least when nobody says otherwise.
+    pub(crate) fn default_min_partitions(&self) -> u32 {
+        self.default_parallelism().min(2)
+    }
+
+    /// The largest piece of a file for one task, if a setting says.
+    pub(crate) fn max_split_bytes(&self) -> Option<u64> {
+        None
+    }
+
+    /// What to do about bad input files.
+    pub(crate) fn read_options(&self) -> ReadOptions {
+        ReadOptions::default()
+    }
+
     /// Ends the application: active jobs fail, later ones are refused.
-    pub fn stop(&self) {
-        self.driver().stop();
+    pub fn stop(&self) -> Result<()> {
+        Ok(self.driver().stop()?)
     }
 
     pub(crate) fn driver(&self) -> &Arc<Driver> {

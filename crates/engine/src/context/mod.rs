@@ -3,6 +3,7 @@
 mod builder;
 mod cancel;
 mod context;
+mod listeners;
 mod properties;
 
 pub use builder::ContextBuilder;

@@ -1,8 +1,11 @@
 //! The driver's state and its inbox.
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering},
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering},
+    },
+    time::Duration,
 };
 
 use hashbrown::HashMap;
@@ -22,7 +25,9 @@ use super::{
 use crate::{
     accumulator::{AccumulatorRegistry, Updates},
     backend::SchedulerBackend,
+    checkpoint::CheckpointDirectory,
     executor::Environment,
+    listener::{BusError, ListenerBus, StatusStore, Wait},
     shuffle::{ShuffleHandle, WeakShuffle},
     stage::{Form, ResultValue},
 };
@@ -45,6 +50,9 @@ impl Incoming {
     }
 }
 
+/// How long the end of an application waits for listeners to hear all of it.
+const LISTENERS_MAX: Duration = Duration::from_secs(30);
+
 /// The one driver of an application.
 pub(crate) struct Driver {
     pub(crate) clock: Clock,
@@ -52,7 +60,10 @@ pub(crate) struct Driver {
     pub(crate) form: Form,
     pub(crate) environment: Arc<Environment>,
     pub(crate) backend: Box<dyn SchedulerBackend>,
+    pub(crate) bus: ListenerBus,
+    pub(crate) status: StatusStore,
     pub(crate) accumulators: AccumulatorRegistry,
+    pub(crate) checkpoints: CheckpointDirectory,
     pub(super) commits: Questions<(StageAttemptId, PartitionId, AttemptNumber), bool>,
     pub(super) tags: Questions<String, Vec<JobId>>,
     pub(super) kills: Questions<AttemptId, bool>,
@@ -83,7 +94,10 @@ impl Driver {
             form,
             environment,
             backend,
+            bus: ListenerBus::new(),
+            status: StatusStore::default(),
             accumulators: AccumulatorRegistry::default(),
+            checkpoints: CheckpointDirectory::default(),
             commits: Questions::default(),
             tags: Questions::default(),
             kills: Questions::default(),
@@ -163,9 +177,14 @@ impl Driver {
     }
 
     /// Ends the application: every active job fails, tasks are told to stop, threads end. Later calls do nothing.
-    pub(crate) fn stop(&self) {
+    ///
+    /// Refused inside a listener, which would wait for itself.
+    pub(crate) fn stop(&self) -> Result<(), BusError> {
+        if self.bus.is_listener_thread() {
+            return Err(BusError::InsideListener { operation: "stop the context and" });
+        }
         if self.stopped.swap(true, Ordering::AcqRel) {
-            return;
+            return Ok(());
         }
         self.post(Incoming::event(Event::ContextStopped));
         self.timer.stop();
@@ -179,6 +198,7 @@ impl Driver {
         for (_, job) in left {
             (job.on_end)(Err(JobError::Rejected(JobRejection::Stopped)));
         }
+        self.bus.stop(Wait::AtMost(LISTENERS_MAX))
     }
 
     pub(crate) fn is_stopped(&self) -> bool {

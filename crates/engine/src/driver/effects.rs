@@ -24,7 +24,11 @@ use crate::{
 impl Core {
     pub(super) fn perform(&mut self, driver: &Driver, effect: Effect) {
         match effect {
-            Effect::Post(event) => drop(event),
+            Effect::Post(event) => {
+                if driver.bus.is_wanted() {
+                    self.posts.push(event);
+                }
+            }
             Effect::PrepareStage(launch) => self.prepare(driver, launch),
             Effect::LaunchTask(task) => self.launch(driver, task),
             Effect::KillTask { executor, attempt, interrupt, reason } => {

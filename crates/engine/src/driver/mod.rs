@@ -15,5 +15,6 @@ mod turn;
 
 pub(crate) use clock::Clock;
 pub(crate) use driver::{Driver, Incoming};
+pub(crate) use register::walk;
 pub(crate) use timer::Timer;
 pub(crate) use job::{Collected, JobEnd, ResultSink, Submission};

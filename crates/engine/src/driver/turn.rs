@@ -5,7 +5,7 @@ use std::{mem, sync::Arc};
 use hashbrown::HashMap;
 
 use firesteel_scheduler::{Effect, Scheduler, StageLaunch};
-use firesteel_types::{AttemptId, StageAttemptId};
+use firesteel_types::{AttemptId, ListenerEvent, StageAttemptId};
 
 use super::{Driver, Incoming, driver::Payload};
 use crate::{executor::Launch, rdd::RddHandle, stage::StageProgram};
@@ -17,6 +17,7 @@ pub(crate) struct Core {
     /// Results and accumulator updates of the reports in this turn.
     pub(super) payloads: HashMap<AttemptId, Payload>,
     pub(super) launches: Vec<Launch>,
+    pub(super) posts: Vec<ListenerEvent>,
     effects: Vec<Effect>,
     spare: Vec<Incoming>,
 }
@@ -35,6 +36,7 @@ impl Core {
             stages: HashMap::new(),
             payloads: HashMap::new(),
             launches: Vec::new(),
+            posts: Vec::new(),
             effects: Vec::new(),
             spare: Vec::new(),
         }
@@ -67,6 +69,9 @@ impl Core {
         self.spare = incoming;
         // A result that nobody was handed is not wanted.
         self.payloads.clear();
+        if !self.posts.is_empty() {
+            driver.bus.post(mem::take(&mut self.posts));
+        }
         if !self.launches.is_empty() {
             driver.backend.launch(mem::take(&mut self.launches));
         }

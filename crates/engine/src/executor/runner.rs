@@ -188,3 +188,6 @@ fn panic_text(panic: Option<hook::PanicRecord>, payload: Box<dyn std::any::Any +
     let backtrace = backtrace.map(|backtrace| format!("\n{backtrace}")).unwrap_or_default();
     format!("{message}{place}{backtrace}")
 }
+
+#[cfg(test)]
+mod tests;

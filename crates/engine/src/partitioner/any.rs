@@ -36,6 +36,14 @@ impl AnyPartitioner {
         }
     }
 
+    /// How many partitions there are, if keys are dealt by their hash.
+    pub(crate) fn hash_partitions(&self) -> Option<u32> {
+        match &self.0 {
+            Kind::Hash(hash) => Some(hash.num_partitions()),
+            Kind::Custom { .. } => None,
+        }
+    }
+
     /// The same rule for keys of type `K`; none if it is a rule for keys of another type.
     pub fn for_keys<K: Hash + 'static>(&self) -> Option<KeyPartitioner<K>> {
         match &self.0 {

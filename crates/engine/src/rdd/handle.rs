@@ -65,7 +65,7 @@ struct State {
 pub(crate) type PartitionData = Arc<dyn Fn(u32) -> Result<Vec<u8>, ShipError> + Send + Sync>;
 
 /// What happens once a job has used an RDD: the checkpoint is written.
-pub(crate) type AfterJob = Arc<dyn Fn() -> crate::Result<()> + Send + Sync>;
+pub(crate) type AfterJob = Arc<dyn Fn(&RddHandle) -> crate::Result<()> + Send + Sync>;
 
 #[derive(Clone, Copy, Default)]
 struct Traits {

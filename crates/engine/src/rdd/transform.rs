@@ -3,7 +3,7 @@
 use firesteel_types::StorageLevel;
 
 use super::{BoxRdd, Filter, Map, Rdd, With};
-use crate::{cache::Persisted, data::Data, ship::captures_nothing};
+use crate::{Result, cache::Persisted, checkpoint::Checkpointed, data::Data, ship::captures_nothing};
 
 /// What makes an RDD from an RDD. Lazy: nothing runs until an action asks for rows.
 pub trait Transform: Rdd {
@@ -65,6 +65,33 @@ pub trait Transform: Rdd {
     #[track_caller]
     fn persist(&self, level: StorageLevel) -> Persisted<Self> {
         Persisted::new(self, "persist", level)
+    }
+
+    /// Writes the rows to files of the checkpoint directory after the first job that uses them; later jobs read them from
+    /// there, and the lineage behind is cut.
+    ///
+    /// Fails if there is no checkpoint directory (see [`Context::set_checkpoint_dir`](crate::Context::set_checkpoint_dir)).
+    /// The rows are computed again to be written: persist the RDD if that is expensive. Use the RDD that is returned.
+    #[track_caller]
+    fn checkpoint(&self) -> Result<Checkpointed<Self>> {
+        Checkpointed::reliable(self)
+    }
+
+    /// Keeps the rows on the executors that compute them in the first job, and cuts the lineage behind after it.
+    ///
+    /// Faster than [`checkpoint`](Transform::checkpoint) and needs no directory; but what is lost with an executor is lost.
+    ///
+    /// ```
+    /// # use firesteel::prelude::*;
+    /// # let ctx = Context::local(2)?;
+    /// let rdd = ctx.range(0..9).map(|x| x * 2).local_checkpoint();
+    /// assert_eq!(rdd.count()?, 9);
+    /// assert!(rdd.is_checkpointed());
+    /// # Ok::<(), firesteel::Error>(())
+    /// ```
+    #[track_caller]
+    fn local_checkpoint(&self) -> Checkpointed<Self> {
+        Checkpointed::local(self)
     }
 
     /// Applies `f` to every row.

@@ -1,9 +1,19 @@
 //! Where rows come from.
 
+mod batches;
+mod binary_records;
+mod object_file;
 mod parallelize;
 mod partition_values;
 mod range;
+mod text_file;
+mod whole_files;
 
+pub(crate) use batches::{batches, or_abort};
+pub use binary_records::BinaryRecords;
+pub use object_file::ObjectFile;
 pub use parallelize::Parallelize;
 pub(crate) use partition_values::PartitionValues;
 pub use range::{Range, RangeNumber};
+pub use text_file::TextFile;
+pub use whole_files::{Content, WholeFiles};

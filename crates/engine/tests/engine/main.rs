@@ -2,6 +2,14 @@
 
 #![expect(clippy::print_stdout, reason = "a failing test says where it ran")]
 
+mod accumulators;
+mod broadcast;
+mod cache;
+mod cancel;
+mod checkpoint;
+mod files;
+mod nesting;
+mod properties;
 #[path = "../support/mod.rs"]
 mod support;
 

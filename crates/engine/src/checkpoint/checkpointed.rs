@@ -1,0 +1,174 @@
+//! The adaptor of `checkpoint` and `local_checkpoint`.
+
+use std::sync::Arc;
+
+use parking_lot::RwLock;
+
+use firesteel_types::{PartitionId, StorageLevel};
+
+use super::write;
+use crate::{
+    Error, Result,
+    cache::{kept_rows, read},
+    executor::{Abort, TaskContext, abort_task},
+    io::{Location, ObjectReader, ReadOptions, part_name},
+    rdd::{Either, Rdd, RddHandle},
+    ship::{Frozen, Ship, ShipError, Thawing},
+    source::{batches, or_abort},
+};
+
+/// An [`Rdd`] that is written down after the first job that uses it, and read from there by later ones. Made by
+/// [`checkpoint`](crate::Transform::checkpoint) and [`local_checkpoint`](crate::Transform::local_checkpoint).
+///
+/// From then on the lineage behind it is gone: nothing of it is kept or computed again.
+#[must_use = "an RDD is lazy and does nothing until an action runs it"]
+pub struct Checkpointed<R: Rdd> {
+    handle: RddHandle,
+    source: Arc<RwLock<Arc<Source<R>>>>,
+}
+
+/// Where the rows come from.
+pub(super) enum Source<R> {
+    /// Computed, until the checkpoint is written.
+    Computed(R),
+    /// Computed and kept by the executor that did, until all are there.
+    Kept(R),
+    /// Read from files of this folder.
+    Files(Location),
+    /// Read from the executors that keep them.
+    Blocks,
+}
+
+impl<R: Rdd> Checkpointed<R> {
+    /// To files of the context's checkpoint directory.
+    #[track_caller]
+    pub(crate) fn reliable(parent: &R) -> Result<Self> {
+        let driver = parent.handle().driver();
+        if driver.checkpoints.location().is_none() {
+            let what = "there is no checkpoint directory: call `Context::set_checkpoint_dir` first, or use \
+                        `local_checkpoint`";
+            return Err(Error::invalid(what));
+        }
+        Ok(Self::new(parent, "checkpoint", StorageLevel::NONE, Source::Computed(parent.clone())))
+    }
+
+    /// To the memory of executors.
+    #[track_caller]
+    pub(crate) fn local(parent: &R) -> Self {
+        Self::new(parent, "local_checkpoint", StorageLevel::MEMORY_ONLY, Source::Kept(parent.clone()))
+    }
+
+    #[track_caller]
+    fn new(parent: &R, operator: &'static str, level: StorageLevel, source: Source<R>) -> Self {
+        let handle = parent.handle().derive(operator).partitioner(parent.handle().partitioner().cloned());
+        let handle = handle.storage(level).build();
+        let source = Arc::new(RwLock::new(Arc::new(source)));
+        // Weak: the handle must not keep alive what keeps the handle.
+        let weak = Arc::downgrade(&source);
+        handle.set_after_job(Arc::new(move |handle| match weak.upgrade() {
+            Some(source) => write::write(&Self { handle: handle.clone(), source }),
+            None => Ok(()),
+        }));
+        parent.handle().driver().checkpoints.mark();
+        Self { handle, source }
+    }
+
+    /// Whether the rows are written down.
+    pub fn is_checkpointed(&self) -> bool {
+        matches!(*self.source(), Source::Files(_) | Source::Blocks)
+    }
+
+    /// The folder of the files, once they are written.
+    pub fn checkpoint_file(&self) -> Option<String> {
+        match &*self.source() {
+            Source::Files(folder) => Some(folder.to_string()),
+            Source::Computed(_) | Source::Kept(_) | Source::Blocks => None,
+        }
+    }
+
+    pub(super) fn source(&self) -> Arc<Source<R>> {
+        self.source.read().clone()
+    }
+
+    /// The rows are written down: reads them from `source` from now on, and cuts the lineage.
+    pub(super) fn written(&self, source: Source<R>) {
+        let before = std::mem::replace(&mut *self.source.write(), Arc::new(source));
+        self.handle.cut(matches!(*self.source(), Source::Files(_)));
+        crate::rdd::bury(before);
+    }
+}
+
+impl<R: Rdd> Rdd for Checkpointed<R> {
+    type Item = R::Item;
+
+    fn handle(&self) -> &RddHandle {
+        &self.handle
+    }
+
+    fn compute<'a>(&'a self, partition: PartitionId, task: &'a TaskContext) -> impl Iterator<Item = R::Item> + 'a {
+        let id = self.handle.id();
+        // Held by the task: the driver may switch to the checkpoint while it runs.
+        let rows = match &**task.hold(self.source()) {
+            Source::Computed(parent) => return Either::One(parent.compute(partition, task)),
+            Source::Files(folder) => {
+                let file = folder.join(&part_name(partition.index()));
+                let mut reader = or_abort(ObjectReader::<R::Item>::open(&file, ReadOptions::default()), id);
+                let rows = batches(id, task, move |rows, _| reader.next_batch(rows));
+                return Either::Other(Either::One(rows));
+            }
+            Source::Kept(parent) => {
+                let compute = || parent.compute(partition, task).collect();
+                kept_rows(&task.environment().blocks, id, partition, StorageLevel::MEMORY_ONLY, task, compute)
+            }
+            Source::Blocks => match task.environment().blocks.get(id, partition) {
+                Some(block) => read(block, id, task),
+                None => {
+                    let message = format!(
+                        "{partition} of a local checkpoint is lost, and the lineage behind it was cut: use \
+                         `checkpoint` with a reliable directory where executors may be lost"
+                    );
+                    abort_task(Abort::failed(id, message))
+                }
+            },
+        };
+        Either::Other(Either::Other(rows.chunks(4096).flat_map(|rows| {
+            task.check();
+            rows.iter().cloned()
+        })))
+    }
+}
+
+impl<R: Rdd> Clone for Checkpointed<R> {
+    fn clone(&self) -> Self {
+        Self { handle: self.handle.clone(), source: self.source.clone() }
+    }
+}
+
+impl<R: Rdd> Ship for Checkpointed<R> {
+    fn freeze(&self, out: &mut Frozen) -> Result<(), ShipError> {
+        self.handle.freeze(out)?;
+        match &*self.source() {
+            Source::Computed(parent) => {
+                out.value(&0_u8)?;
+                Ship::freeze(parent, out)
+            }
+            Source::Kept(parent) => {
+                out.value(&1_u8)?;
+                Ship::freeze(parent, out)
+            }
+            Source::Files(folder) => out.value(&(2_u8, folder)),
+            Source::Blocks => out.value(&3_u8),
+        }
+    }
+
+    fn thaw(input: &mut Thawing<'_>) -> Result<Self, ShipError> {
+        let handle = RddHandle::thaw(input)?;
+        let source = match input.value::<u8>()? {
+            0 => Source::Computed(R::thaw(input)?),
+            1 => Source::Kept(R::thaw(input)?),
+            2 => Source::Files(input.value()?),
+            _ => Source::Blocks,
+        };
+        Ok(Self { handle, source: Arc::new(RwLock::new(Arc::new(source))) })
+    }
+}

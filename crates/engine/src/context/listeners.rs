@@ -1,0 +1,59 @@
+//! Whoever wants to know what the application does.
+
+use super::Context;
+use crate::{
+    Result,
+    listener::{Listener, ListenerBus, ListenerId, StatusStore, Wait},
+};
+
+impl Context {
+    /// Has a listener hear every event from now on, in order, on a thread of its own.
+    ///
+    /// ```
+    /// use std::sync::mpsc;
+    ///
+    /// use firesteel::prelude::*;
+    /// use firesteel_types::ListenerEvent;
+    ///
+    /// let ctx = Context::local(2)?;
+    /// let (ended, jobs) = mpsc::channel();
+    /// ctx.add_listener(move |event: &ListenerEvent| {
+    ///     if let ListenerEvent::JobEnd { job, .. } = event {
+    ///         ended.send(*job).ok();
+    ///     }
+    /// })?;
+    /// ctx.range(0..9).count()?;
+    /// assert_eq!(jobs.recv().unwrap().0, 0);
+    /// # Ok::<(), firesteel::Error>(())
+    /// ```
+    pub fn add_listener(&self, listener: impl Listener + 'static) -> Result<ListenerId> {
+        Ok(self.driver().bus.add(ListenerBus::SHARED, listener)?)
+    }
+
+    /// Lets go of a listener; gives whether it was there.
+    pub fn remove_listener(&self, listener: ListenerId) -> bool {
+        self.driver().bus.remove(listener)
+    }
+
+    /// What runs and what ran: jobs, stages, executors, with all that has happened so far.
+    ///
+    /// ```
+    /// # use firesteel::prelude::*;
+    /// # let ctx = Context::local(2)?;
+    /// ctx.set_job_group("nightly", "", false);
+    /// ctx.range(0..9).count()?;
+    /// assert_eq!(ctx.status()?.job_ids_for_group(Some("nightly")).len(), 1);
+    /// # Ok::<(), firesteel::Error>(())
+    /// ```
+    pub fn status(&self) -> Result<&StatusStore> {
+        // A turn posts what it decided before the next one begins; so whatever the caller knows of has been posted.
+        self.driver().query(|_| ());
+        self.driver().bus.flush(Wait::Forever)?;
+        Ok(&self.driver().status)
+    }
+
+    /// Where the web pages of the application are, if they are served.
+    pub fn ui_web_url(&self) -> Option<String> {
+        None
+    }
+}

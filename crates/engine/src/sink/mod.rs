@@ -1,0 +1,7 @@
+//! Where rows go: files that appear only when their task's commit was granted.
+
+mod save;
+mod save_rdd;
+
+pub(crate) use save::{save_objects, write_small};
+pub use save_rdd::SaveRdd;

@@ -1,0 +1,145 @@
+//! One output file for each partition, committed.
+
+use firesteel_types::RddId;
+
+use crate::{
+    Result,
+    action::{Call, JobFunction},
+    data::Data,
+    executor::{Abort, TaskContext, abort_task},
+    io::{Compression, IoError, Location, ObjectWriter, OutputFile, OutputFolder, OutputOptions, part_name},
+    rdd::Rdd,
+    ship::Ship,
+    source::or_abort,
+};
+
+/// How rows become the content of a file.
+pub(crate) trait Writer<T>: Ship + Send + Sync + 'static {
+    /// How the file is opened.
+    fn options(&self) -> OutputOptions;
+
+    /// Writes all rows; gives what commits the file.
+    fn write(
+        &self,
+        file: OutputFile,
+        rows: impl Iterator<Item = T>,
+    ) -> Result<impl FnOnce() -> Result<(), IoError>, IoError>;
+}
+
+/// The function of a job that saves.
+pub(crate) struct Save<W> {
+    pub(crate) folder: OutputFolder,
+    pub(crate) rdd: RddId,
+    pub(crate) writer: W,
+}
+
+crate::ship!(impl[W: Ship] Save<W> { writer; values folder, rdd });
+
+impl<T, W: Writer<T>> JobFunction<T> for Save<W> {
+    type Output = ();
+
+    fn run(&self, rows: impl Iterator<Item = T>, task: &TaskContext) {
+        let part = part_name(task.partition().index());
+        let file = OutputFile::create(&self.folder, &part, task.attempt_id().0, self.writer.options());
+        let commit = file.and_then(|file| self.writer.write(file, rows));
+        let commit = or_abort(commit, self.rdd);
+        // Of several attempts at one partition the driver lets one commit.
+        if !task.environment().driver.may_commit(task) {
+            abort_task(Abort::CommitDenied);
+        }
+        or_abort(commit(), self.rdd);
+    }
+}
+
+/// Saves every partition of `rdd` under `path` and waits for it. An existing folder is an error before any task runs; a
+/// job that fails leaves nothing behind.
+pub(super) fn save<R: Rdd, W: Writer<R::Item>>(call: Call, rdd: &R, path: &Location, writer: W) -> Result<()> {
+    let folder = OutputFolder::create(path)?;
+    let function = Save { folder: folder.clone(), rdd: rdd.handle().id(), writer };
+    match call.run(rdd, function, |_| Ok(())).wait() {
+        Ok(()) => Ok(folder.finish()?),
+        Err(error) => {
+            if let Err(error) = folder.abort() {
+                tracing::warn!(%error, "the output of a failed job could not be removed");
+            }
+            Err(error)
+        }
+    }
+}
+
+/// Saves the rows in serialized form.
+pub(crate) fn save_objects<R: Rdd>(call: Call, rdd: &R, path: &Location) -> Result<()> {
+    save(call, rdd, path, Objects(Compression::default()))
+}
+
+/// Writes a small text file into an output folder.
+pub(crate) fn write_small(folder: &Location, name: &str, text: &str) -> Result<()> {
+    let mut file = OutputFile::create(&OutputFolder::existing(folder), name, 0, OutputOptions::default())?;
+    file.write_all(text.as_bytes())?;
+    file.commit()?;
+    Ok(())
+}
+
+/// Rows as lines of text.
+pub(crate) struct Lines(pub(crate) OutputOptions);
+
+impl Ship for Lines {
+    fn freeze(&self, out: &mut crate::ship::Frozen) -> Result<(), crate::ship::ShipError> {
+        out.value(&self.0)
+    }
+
+    fn thaw(input: &mut crate::ship::Thawing<'_>) -> Result<Self, crate::ship::ShipError> {
+        Ok(Self(input.value()?))
+    }
+}
+
+impl<T: std::fmt::Display> Writer<T> for Lines {
+    fn options(&self) -> OutputOptions {
+        self.0
+    }
+
+    fn write(
+        &self,
+        mut file: OutputFile,
+        mut rows: impl Iterator<Item = T>,
+    ) -> Result<impl FnOnce() -> Result<(), IoError>, IoError> {
+        use std::fmt::Write;
+        let mut line = String::new();
+        rows.try_for_each(|row| {
+            line.clear();
+            // Writing to a string cannot fail; a `Display` that fails anyway has written what it could.
+            let _ = write!(line, "{row}");
+            file.write_line(&line)
+        })?;
+        Ok(move || file.commit().map(drop))
+    }
+}
+
+/// Rows in serialized form.
+pub(crate) struct Objects(pub(crate) Compression);
+
+impl Ship for Objects {
+    fn freeze(&self, out: &mut crate::ship::Frozen) -> Result<(), crate::ship::ShipError> {
+        out.value(&self.0)
+    }
+
+    fn thaw(input: &mut crate::ship::Thawing<'_>) -> Result<Self, crate::ship::ShipError> {
+        Ok(Self(input.value()?))
+    }
+}
+
+impl<T: Data> Writer<T> for Objects {
+    fn options(&self) -> OutputOptions {
+        OutputOptions::default()
+    }
+
+    fn write(
+        &self,
+        file: OutputFile,
+        mut rows: impl Iterator<Item = T>,
+    ) -> Result<impl FnOnce() -> Result<(), IoError>, IoError> {
+        let mut writer = ObjectWriter::new(file, self.0)?;
+        rows.try_for_each(|row| writer.push(&row))?;
+        Ok(move || writer.commit().map(drop))
+    }
+}

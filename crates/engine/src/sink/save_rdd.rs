@@ -1,0 +1,72 @@
+//! The actions that save.
+
+use std::fmt::Display;
+
+use super::save::{Lines, save, save_objects};
+use crate::{
+    Codec, Result,
+    action::Call,
+    io::{Location, OutputOptions},
+    rdd::Rdd,
+};
+
+/// Writes the rows of an RDD to files: `part-00000` and so on, one for each partition, and `_SUCCESS` when all are there.
+///
+/// The folder must not exist; it may be local or in any store that [`text_file`](crate::Context::text_file) reads but
+/// `http://`. A file appears under its name only when its task was allowed to commit it, so what is there is whole, and
+/// written once, whatever failed and was tried again.
+pub trait SaveRdd: Rdd {
+    /// Saves each row as a line of text.
+    ///
+    /// ```
+    /// use firesteel::prelude::*;
+    ///
+    /// let ctx = Context::local(2)?;
+    /// let folder = std::env::temp_dir().join(format!("firesteel-doc-text-{}", std::process::id()));
+    /// let path = folder.to_str().unwrap();
+    /// ctx.range_into(0..4, 2).save_as_text_file(path)?;
+    /// assert!(folder.join("_SUCCESS").exists());
+    /// assert_eq!(ctx.text_file(path)?.collect()?, ["0", "1", "2", "3"]);
+    /// assert!(ctx.range(0..4).save_as_text_file(path).is_err(), "the folder exists");
+    /// # std::fs::remove_dir_all(folder)?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[track_caller]
+    fn save_as_text_file(&self, path: &str) -> Result<()>
+    where
+        Self::Item: Display,
+    {
+        save(Call::new("save_as_text_file"), self, &Location::parse(path)?, Lines(OutputOptions::default()))
+    }
+
+    /// [`save_as_text_file`](SaveRdd::save_as_text_file), compressed.
+    ///
+    /// ```
+    /// use firesteel::{Codec, prelude::*};
+    ///
+    /// let ctx = Context::local(2)?;
+    /// let folder = std::env::temp_dir().join(format!("firesteel-doc-gz-{}", std::process::id()));
+    /// let path = folder.to_str().unwrap();
+    /// ctx.range_into(0..4, 1).save_as_compressed_text_file(path, Codec::Gzip)?;
+    /// assert!(folder.join("part-00000.gz").exists());
+    /// assert_eq!(ctx.text_file(path)?.count()?, 4);
+    /// # std::fs::remove_dir_all(folder)?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[track_caller]
+    fn save_as_compressed_text_file(&self, path: &str, codec: Codec) -> Result<()>
+    where
+        Self::Item: Display,
+    {
+        let options = OutputOptions { codec: Some(codec), ..OutputOptions::default() };
+        save(Call::new("save_as_compressed_text_file"), self, &Location::parse(path)?, Lines(options))
+    }
+
+    /// Saves the rows in serialized form, for [`object_file`](crate::Context::object_file) to read.
+    #[track_caller]
+    fn save_as_object_file(&self, path: &str) -> Result<()> {
+        save_objects(Call::new("save_as_object_file"), self, &Location::parse(path)?)
+    }
+}
+
+impl<R: Rdd> SaveRdd for R {}

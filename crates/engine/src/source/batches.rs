@@ -1,0 +1,41 @@
+//! Rows that are read a batch at a time.
+
+use firesteel_types::RddId;
+
+use crate::{
+    executor::{Abort, TaskContext, abort_task},
+    io::IoError,
+};
+
+/// Rows that are read in one go, between two checks for an order to end.
+const BATCH: usize = 1024;
+
+/// Flattens the batches that `next` reads; `next` adds rows and tells whether there may be more. A read error ends the
+/// task and blames `operator`.
+pub(crate) fn batches<'a, T: 'a>(
+    operator: RddId,
+    task: &'a TaskContext,
+    mut next: impl FnMut(&mut Vec<T>, usize) -> Result<bool, IoError> + 'a,
+) -> impl Iterator<Item = T> + 'a {
+    let mut more = true;
+    let read = move || {
+        if !more {
+            return None;
+        }
+        task.check();
+        let mut rows = Vec::with_capacity(BATCH);
+        more = or_abort(next(&mut rows, BATCH), operator);
+        task.count_input(rows.len() as u64, 0);
+        Some(rows)
+    };
+    std::iter::from_fn(read).flatten()
+}
+
+/// The value, or the end of the task.
+pub(crate) fn or_abort<T>(result: Result<T, IoError>, operator: RddId) -> T {
+    result.unwrap_or_else(|error| {
+        let causes = std::iter::successors(std::error::Error::source(&error), |cause| cause.source());
+        let text = causes.fold(error.to_string(), |text, cause| format!("{text}: {cause}"));
+        abort_task(Abort::failed(operator, text))
+    })
+}

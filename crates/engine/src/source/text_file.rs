@@ -1,0 +1,73 @@
+//! Lines of text files.
+
+use firesteel_types::PartitionId;
+
+use super::{PartitionValues, batches::{batches, or_abort}};
+use crate::{
+    Context, Result,
+    executor::TaskContext,
+    io::{Depth, FileSplit, LineReader, ReadOptions, expand, plan_splits},
+    rdd::{Rdd, RddHandle},
+};
+
+/// An [`Rdd`] of the lines of text files. Made by [`Context::text_file`].
+#[must_use = "an RDD is lazy and does nothing until an action runs it"]
+#[derive(Clone)]
+pub struct TextFile {
+    handle: RddHandle,
+    splits: PartitionValues<FileSplit>,
+    options: ReadOptions,
+}
+
+crate::ship!(impl[] TextFile { handle, splits; values options });
+
+impl Context {
+    /// The lines of text files.
+    ///
+    /// `path` is a file, a folder, a pattern (`logs/*.txt`, `data/{a,b}/part-[0-9]*`), or several of them separated by
+    /// commas; local, or with one of `file://`, `s3://`, `gs://`, `az://`, `http://`. Files that end in `.gz`, `.zst`,
+    /// `.bz2` or `.lz4` are decompressed. Large plain files are split at line boundaries. The files are looked up now
+    /// and read when a job runs.
+    ///
+    /// ```
+    /// use firesteel::prelude::*;
+    ///
+    /// let ctx = Context::local(2)?;
+    /// let path = std::env::temp_dir().join(format!("firesteel-doc-lines-{}.txt", std::process::id()));
+    /// std::fs::write(&path, "to be\nor not\n")?;
+    /// assert_eq!(ctx.text_file(path.to_str().unwrap())?.collect()?, ["to be", "or not"]);
+    /// # std::fs::remove_file(path)?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[track_caller]
+    pub fn text_file(&self, path: &str) -> Result<TextFile> {
+        self.text_file_into(path, self.default_min_partitions())
+    }
+
+    /// [`text_file`](Context::text_file) in at least `min_partitions` partitions, where the files allow it.
+    #[track_caller]
+    pub fn text_file_into(&self, path: &str, min_partitions: u32) -> Result<TextFile> {
+        let files = expand(path, Depth::Flat)?;
+        let mut splits = plan_splits(&files, min_partitions as usize, self.max_split_bytes());
+        splits.retain(|split| !split.is_empty());
+        let handle = RddHandle::builder(self.driver(), "text_file", splits.len() as u32);
+        let splits = PartitionValues::new(splits);
+        let handle = handle.partition_data(splits.data()).build();
+        Ok(TextFile { handle, splits, options: self.read_options() })
+    }
+}
+
+impl Rdd for TextFile {
+    type Item = String;
+
+    fn handle(&self) -> &RddHandle {
+        &self.handle
+    }
+
+    fn compute<'a>(&'a self, partition: PartitionId, task: &'a TaskContext) -> impl Iterator<Item = String> + 'a {
+        let (id, split) = (self.handle.id(), self.splits.get(&self.handle, partition, task));
+        task.count_input(0, split.length);
+        let mut reader = or_abort(LineReader::open(split, self.options), id);
+        batches(id, task, move |lines, most| reader.next_batch(lines, most))
+    }
+}

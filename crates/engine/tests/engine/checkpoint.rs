@@ -1,0 +1,168 @@
+//! Checkpoints.
+
+use std::{
+    fs,
+    sync::atomic::{AtomicUsize, Ordering},
+};
+
+use firesteel::prelude::*;
+
+use crate::support::each_backend;
+
+fn with_directory(test: impl Fn(&Context, &std::path::Path)) {
+    each_backend(|ctx| {
+        let folder = tempfile::tempdir().unwrap();
+        ctx.set_checkpoint_dir(folder.path().to_str().unwrap()).unwrap();
+        test(ctx, folder.path());
+    });
+}
+
+/// Behaviours: CKPT-001.
+#[test]
+fn marking_needs_a_directory_and_writing_is_a_job_after_the_first_one() {
+    static COMPUTED: AtomicUsize = AtomicUsize::new(0);
+    each_backend(|ctx| {
+        let error = ctx.range(0..3).checkpoint().err().unwrap().to_string();
+        assert!(error.contains("set_checkpoint_dir"), "{error}");
+    });
+    with_directory(|ctx, _| {
+        COMPUTED.store(0, Ordering::Relaxed);
+        let rows = ctx.range_into(0..10_u64, 2).map(|x| {
+            COMPUTED.fetch_add(1, Ordering::Relaxed);
+            x + 1
+        });
+        let rdd = rows.checkpoint().unwrap();
+        assert!(!rdd.is_checkpointed());
+
+        assert_eq!(rdd.collect().unwrap(), (1..11).collect::<Vec<_>>());
+        assert!(rdd.is_checkpointed());
+        assert_eq!(COMPUTED.load(Ordering::Relaxed), 20, "computed again to be written");
+        assert_eq!(rdd.collect().unwrap(), (1..11).collect::<Vec<_>>());
+
+        assert_eq!(COMPUTED.load(Ordering::Relaxed), 20, "read from the files");
+        assert_eq!(ctx.status().unwrap().jobs().len(), 3);
+    });
+}
+
+#[test]
+fn a_cached_rdd_is_not_computed_again_to_be_written() {
+    static COMPUTED: AtomicUsize = AtomicUsize::new(0);
+    with_directory(|ctx, _| {
+        COMPUTED.store(0, Ordering::Relaxed);
+        let rows = ctx.range_into(0..10_u64, 2).map(|x| {
+            COMPUTED.fetch_add(1, Ordering::Relaxed);
+            x
+        });
+        let rdd = rows.cache().checkpoint().unwrap();
+
+        rdd.count().unwrap();
+
+        assert!(rdd.is_checkpointed());
+        assert_eq!(COMPUTED.load(Ordering::Relaxed), 10);
+    });
+}
+
+/// Behaviours: CKPT-002.
+#[test]
+fn the_lineage_is_cut_and_rows_partitions_and_children_stay_as_they_were() {
+    with_directory(|ctx, _| {
+        let counts = ctx.range_into(0..100_u64, 4).map(|x| (x % 5, 1_u64)).reduce_by_key_into(3, |a, b| a + b);
+        let rdd = counts.checkpoint().unwrap();
+        let child = rdd.map_values(|n| n * 2);
+        let before = rdd.to_debug_string();
+        let mut rows = rdd.collect().unwrap();
+        rows.sort_unstable();
+
+        let after = rdd.to_debug_string();
+        assert!(before.contains("range at"), "{before}");
+        assert!(!after.contains("range at"), "{after}");
+        assert_eq!(rdd.num_partitions(), 3);
+        let mut doubled = child.collect().unwrap();
+        doubled.sort_unstable();
+        assert_eq!(rows, (0..5).map(|k| (k, 20)).collect::<Vec<_>>());
+        assert_eq!(doubled, (0..5).map(|k| (k, 40)).collect::<Vec<_>>());
+    });
+}
+
+/// Behaviours: CKPT-003, CKPT-004, CKPT-005.
+#[test]
+fn files_are_named_by_rdd_and_partition_and_recovered_with_their_partitioner() {
+    with_directory(|ctx, _| {
+        let pairs = ctx.range_into(0..100_u64, 4).map(|x| (x % 5, x)).reduce_by_key_into(3, |a, b| a + b);
+        let rdd = pairs.checkpoint().unwrap();
+        let mut rows = rdd.collect().unwrap();
+        rows.sort_unstable();
+        let folder = rdd.checkpoint_file().unwrap();
+        assert!(folder.contains("/rdd-"), "{folder}");
+        for part in ["part-00000", "part-00001", "part-00002"] {
+            assert!(fs::exists(format!("{folder}/{part}")).unwrap(), "{part}");
+        }
+
+        let again = ctx.checkpoint_file::<(u64, u64)>(&folder).unwrap();
+        let mut recovered = again.collect().unwrap();
+        recovered.sort_unstable();
+        assert_eq!((recovered, again.num_partitions()), (rows, 3));
+        assert_eq!(again.handle().partitioner(), rdd.handle().partitioner());
+        fs::remove_file(format!("{folder}/_partitioner")).unwrap();
+        let without = ctx.checkpoint_file::<(u64, u64)>(&folder).unwrap();
+        assert!(without.handle().partitioner().is_none(), "recovered without it");
+        fs::remove_file(format!("{folder}/part-00001")).unwrap();
+
+        let error = ctx.checkpoint_file::<(u64, u64)>(&folder).err().unwrap().to_string();
+        assert!(error.contains("part-00001"), "{error}");
+    });
+}
+
+/// Behaviours: CKPT-005.
+#[test]
+fn a_directory_that_cannot_be_made_fails_the_action() {
+    with_directory(|ctx, folder| {
+        fs::write(folder.join("file"), "not a folder").unwrap();
+        ctx.set_checkpoint_dir(folder.join("file").to_str().unwrap()).unwrap();
+        let rdd = ctx.range(0..3).checkpoint().unwrap();
+
+        assert!(rdd.count().is_err());
+    });
+}
+
+/// Behaviours: CKPT-006.
+#[test]
+fn only_the_nearest_marked_rdd_is_written_unless_all_are_asked_for() {
+    with_directory(|ctx, _| {
+        let far = ctx.range(0..10_u64).checkpoint().unwrap();
+        let near = far.map(|x| x + 1).checkpoint().unwrap();
+
+        near.count().unwrap();
+        assert!(near.is_checkpointed() && !far.is_checkpointed());
+
+        ctx.set_local_property("spark.checkpoint.checkpointAllMarkedAncestors", Some("true"));
+        let far = ctx.range(0..10_u64).checkpoint().unwrap();
+        let near = far.map(|x| x + 1).checkpoint().unwrap();
+        assert_eq!(near.collect().unwrap(), (1..11).collect::<Vec<_>>());
+        ctx.set_local_property("spark.checkpoint.checkpointAllMarkedAncestors", None);
+
+        assert!(near.is_checkpointed() && far.is_checkpointed());
+    });
+}
+
+/// Behaviours: CKPT-007.
+#[test]
+fn a_local_checkpoint_computes_what_the_job_did_not_and_cuts_the_lineage() {
+    static COMPUTED: AtomicUsize = AtomicUsize::new(0);
+    each_backend(|ctx| {
+        COMPUTED.store(0, Ordering::Relaxed);
+        let rows = ctx.range_into(0..8_u64, 4).map(|x| {
+            COMPUTED.fetch_add(1, Ordering::Relaxed);
+            x * 3
+        });
+        let rdd = rows.local_checkpoint();
+
+        assert_eq!(rdd.first().unwrap(), 0);
+        assert!(rdd.is_checkpointed());
+        assert_eq!(COMPUTED.load(Ordering::Relaxed), 8, "all partitions, once");
+        assert_eq!(rdd.collect().unwrap(), (0..8).map(|x| x * 3).collect::<Vec<_>>());
+
+        assert_eq!(COMPUTED.load(Ordering::Relaxed), 8);
+        assert!(!rdd.to_debug_string().contains("range at"));
+    });
+}
