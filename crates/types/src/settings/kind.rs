@@ -81,12 +81,18 @@ impl fmt::Display for Kind {
             }
             Self::Integer { min, max } => write!(out, "a whole number from {min} to {max}"),
             Self::Duration { unit, min } => {
-                let least = if min.is_zero() { "" } else { " above 0" };
-                write!(out, "a duration{least} such as 100ms, 3s, 5min, 2h or 1d; a bare number is {unit}")
+                out.write_str("a duration ")?;
+                if !min.is_zero() {
+                    write!(out, "of at least {min:?} ")?;
+                }
+                write!(out, "such as 100ms, 3s, 5min, 2h or 1d; a bare number is {unit}")
             }
             Self::Bytes { unit, min } => {
-                let least = if *min == 0 { "" } else { " above 0" };
-                write!(out, "a size{least} such as 64k, 512m or 1g; a bare number is {unit}")
+                out.write_str("a size ")?;
+                if *min > 0 {
+                    write!(out, "of at least {min}b ")?;
+                }
+                write!(out, "such as 64k, 512m or 1g; a bare number is {unit}")
             }
             Self::Fraction { min, max } => {
                 write!(out, "a number from {min} to {max} with at most three decimals")
@@ -171,15 +177,15 @@ mod tests {
             (Kind::COUNT, "4294967296", "it must be a whole number of at least 0"),
             (
                 Kind::period(TimeUnit::Seconds),
-                "0s",
-                "it must be a duration above 0 such as 100ms, 3s, 5min, 2h or 1d; a bare number is seconds",
+                "999us",
+                "it must be a duration of at least 1ms such as 100ms, 3s, 5min, 2h or 1d; a bare number is seconds",
             ),
             (
                 Kind::wait(TimeUnit::Millis),
                 "soon",
                 "it must be a duration such as 100ms, 3s, 5min, 2h or 1d; a bare number is milliseconds",
             ),
-            (SIZE, "0", "it must be a size above 0 such as 64k, 512m or 1g; a bare number is bytes"),
+            (SIZE, "0", "it must be a size of at least 1b such as 64k, 512m or 1g; a bare number is bytes"),
             (SHARE, "1.001", "it must be a number from 0 to 1 with at most three decimals"),
             (Kind::Cpus, "0", "it must be a number of cpus above 0 such as 1 or 0.5"),
             (Kind::Text, " ", "it must be one line of text that is not blank"),

@@ -9,7 +9,7 @@ section! { "Barrier stages":
     BARRIER_CHECK_INTERVAL: Duration = "firesteel.scheduler.barrier.maxConcurrentTasksCheck.interval",
         Kind::period(TimeUnit::Seconds), Is("15s"), "0.1.0";
 
-    /// How many of those checks may fail before the job is refused.
+    /// How many checks for the slots of a barrier stage may fail before its job is refused.
     BARRIER_CHECK_MAX_FAILURES: u32 = "firesteel.scheduler.barrier.maxConcurrentTasksCheck.maxFailures",
         Kind::POSITIVE, Is("40"), "0.1.0";
 

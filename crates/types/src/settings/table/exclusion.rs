@@ -52,7 +52,7 @@ section! { "Exclusion of failing executors":
     EXCLUDE_ON_FAILURE_KILL: bool = "firesteel.excludeOnFailure.killExcludedExecutors",
         Kind::Bool, Is("false"), "0.1.0";
 
-    /// Whether they are decommissioned where they would be killed.
+    /// Whether executors that would be killed because the application avoids them are decommissioned instead.
     EXCLUDE_ON_FAILURE_KILL_DECOMMISSION: bool =
         "firesteel.excludeOnFailure.killExcludedExecutors.decommission", Kind::Bool, Is("false"), "0.1.0";
 

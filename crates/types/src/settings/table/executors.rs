@@ -3,12 +3,19 @@
 use std::time::Duration;
 
 use crate::settings::{
-    amounts::TimeUnit,
+    amounts::{ByteUnit, TimeUnit},
     kind::Kind,
     registry::Preset::{Is, Unset},
 };
 
 section! { "Executors":
+    /// How many cores an executor has on a cluster; all that its worker offers when unset.
+    EXECUTOR_CORES: Option<u32> = "firesteel.executor.cores", Kind::POSITIVE, Unset, "0.1.0";
+
+    /// How much memory an executor has on a cluster.
+    EXECUTOR_MEMORY: u64 = "firesteel.executor.memory",
+        Kind::Bytes { unit: ByteUnit::Mebibytes, min: 1 << 20 }, Is("1g"), "0.1.0";
+
     /// How often an executor reports to the driver.
     EXECUTOR_HEARTBEAT_INTERVAL: Duration = "firesteel.executor.heartbeatInterval",
         Kind::period(TimeUnit::Millis), Is("10s"), "0.1.0";
@@ -34,7 +41,8 @@ section! { "Executors":
         "firesteel.executor.decommission.forceKillTimeout",
         Kind::period(TimeUnit::Seconds), Unset, "0.1.0";
 
-    /// How many removed decommissioned executors are remembered, so that late failures are put down to it.
+    /// How many removed decommissioned executors are remembered, so that late fetch failures
+    /// are put down to their leaving.
     MAX_RETAINED_REMOVED_DECOMMISSION_EXECUTORS: u32 =
         "firesteel.scheduler.maxRetainedRemovedDecommissionExecutors", Kind::COUNT, Is("0"), "0.1.0";
 

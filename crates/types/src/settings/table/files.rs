@@ -35,7 +35,7 @@ section! { "Files and blocks":
     RDD_LIMIT_INITIAL_NUM_PARTITIONS: u32 = "firesteel.rdd.limit.initialNumPartitions",
         Kind::POSITIVE, Is("1"), "0.1.0";
 
-    /// How many times as many partitions they try next when those were not enough.
+    /// How many times as many partitions `take` and its like try next when the first were not enough.
     RDD_LIMIT_SCALE_UP_FACTOR: u32 = "firesteel.rdd.limit.scaleUpFactor",
         Kind::Integer { min: 2, max: u32::MAX as u64 }, Is("4"), "0.1.0";
 

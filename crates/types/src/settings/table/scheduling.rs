@@ -32,7 +32,7 @@ section! { "Scheduling":
     SCHEDULER_MIN_REGISTERED_RESOURCES_RATIO: Permille = "firesteel.scheduler.minRegisteredResourcesRatio",
         Kind::Fraction { min: Permille::ZERO, max: Permille::ONE }, Is("0"), "0.1.0";
 
-    /// How long the first job waits for that share at most.
+    /// How long the first job waits at most for the cores that must have registered.
     SCHEDULER_MAX_REGISTERED_RESOURCES_WAITING_TIME: Duration =
         "firesteel.scheduler.maxRegisteredResourcesWaitingTime",
         Kind::wait(TimeUnit::Millis), Is("30s"), "0.1.0";
