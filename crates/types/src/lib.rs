@@ -20,6 +20,8 @@ mod rng;
 mod storage;
 mod time;
 
+pub mod settings;
+
 pub use cluster_ids::{AppId, DriverId, ExecutorKey, WorkerId};
 pub use failure::{ExecutorLossReason, FetchFailure, TaskEndReason, TaskFailure};
 pub use host::Host;

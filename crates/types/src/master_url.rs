@@ -45,8 +45,7 @@ pub enum LocalCores {
 /// A text that names no master.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "`{text}` is not a master: {problem}; use local, local[N], local[*], local[N,attempts], \
-     local-cluster[workers,cores,memory-in-MiB] or firesteel://host:port,host:port"
+    "`{text}` is not a master: {problem}; use {forms}", forms = MasterUrl::FORMS
 )]
 pub struct MasterUrlError {
     /// What was written.
@@ -77,6 +76,9 @@ pub enum MasterUrlProblem {
 impl MasterUrl {
     /// One core and one attempt.
     pub const LOCAL: Self = Self::Local { cores: LocalCores::Fixed(1), attempts: 1 };
+    /// How masters are written, for messages.
+    pub const FORMS: &'static str = "local, local[N], local[*], local[N,attempts], \
+        local-cluster[workers,cores,memory-in-MiB] or firesteel://host:port,host:port";
     const SCHEME: &'static str = "firesteel://";
 }
 

@@ -1,7 +1,8 @@
 //! Project chores behind `cargo xtask <command>`.
 //!
 //! One command per file: [`tidy`] holds the house rules, [`suite`] runs every test, [`ci`] chains what has to
-//! pass before a change goes in. Knows no crate of the project: it reads their text and calls cargo.
+//! pass before a change goes in, [`settings`] makes a reference page. Knows no crate of the project but the types: it
+//! reads their text and calls cargo.
 //!
 //! Exit codes: 0 all is well, 1 something failed, 2 the command line was not understood.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a command line tool speaks to its terminal")]
@@ -9,6 +10,7 @@
 mod ci;
 mod needs;
 mod process;
+mod settings;
 mod suite;
 mod tidy;
 
@@ -21,15 +23,18 @@ Project chores.
 Usage: cargo xtask <command>
 
 Commands:
-  tidy  check the house rules: who may know whom, sizes, purity of the scheduler,
-        module docs, words, and that every behaviour has a test or a deviation
-  test  say what the tests need, install what can be installed, run every test
-  ci    format, clippy, tidy, test, docs; stops at the first failure
-  help  print this text";
+  tidy      check the house rules: who may know whom, sizes, purity of the scheduler,
+            module docs, words, the page of settings, and that every behaviour has
+            a test or a deviation
+  settings  write docs/settings.md from the registry of settings
+  test      say what the tests need, install what can be installed, run every test
+  ci        format, clippy, tidy, test, docs; stops at the first failure
+  help      print this text";
 
 #[derive(Debug, PartialEq, Eq)]
 enum Command {
     Tidy,
+    Settings,
     Test,
     Ci,
     Help,
@@ -41,6 +46,7 @@ fn parse(args: &[String]) -> Result<Command, String> {
         [] => Err("no command given".to_owned()),
         [word] => match word.as_str() {
             "tidy" => Ok(Command::Tidy),
+            "settings" => Ok(Command::Settings),
             "test" => Ok(Command::Test),
             "ci" => Ok(Command::Ci),
             "help" | "--help" | "-h" => Ok(Command::Help),
@@ -54,6 +60,7 @@ fn main() -> ExitCode {
     let args: Vec<String> = env::args().skip(1).collect();
     let outcome = match parse(&args) {
         Ok(Command::Tidy) => tidy::run(),
+        Ok(Command::Settings) => settings::run(),
         Ok(Command::Test) => suite::run(),
         Ok(Command::Ci) => ci::run(),
         Ok(Command::Help) => {
@@ -84,9 +91,10 @@ mod tests {
 
     #[test]
     fn each_command_is_one_word() {
-        let commands = ["tidy", "test", "ci", "help"].map(|word| parse(&words(word)));
+        let commands = ["tidy", "settings", "test", "ci", "help"].map(|word| parse(&words(word)));
 
-        assert_eq!(commands, [Command::Tidy, Command::Test, Command::Ci, Command::Help].map(Ok));
+        let expected = [Command::Tidy, Command::Settings, Command::Test, Command::Ci, Command::Help];
+        assert_eq!(commands, expected.map(Ok));
     }
 
     #[test]

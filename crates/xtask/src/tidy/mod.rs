@@ -17,6 +17,8 @@ mod catalogue;
 mod claims;
 mod coverage;
 
+mod reference;
+
 mod run;
 
 pub(crate) use run::run;

@@ -4,7 +4,7 @@ use anyhow::{Result, bail};
 
 use super::problem::Problem;
 use super::source::{self, SourceFile};
-use super::{arrows, coverage, modules, purity, sizes, words};
+use super::{arrows, coverage, modules, purity, reference, sizes, words};
 use crate::process;
 
 /// Checks all house rules; an error when any is broken.
@@ -14,6 +14,7 @@ pub(crate) fn run() -> Result<()> {
     problems.extend(files.iter().flat_map(check_file));
     let (table, uncovered) = coverage::check(&files, coverage::REQUIRED_AREAS);
     problems.extend(uncovered);
+    problems.extend(reference::check(&files));
 
     println!("{table}");
     for warning in files.iter().filter_map(sizes::warn_file) {

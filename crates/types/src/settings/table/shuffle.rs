@@ -1,0 +1,24 @@
+//! Where map outputs are, and who serves them.
+
+use crate::settings::{amounts::ByteUnit, kind::Kind, registry::Preset::Is};
+
+section! { "Shuffle":
+    /// Whether workers serve the shuffle files of their executors, so that they outlive them; not in local mode.
+    SHUFFLE_SERVICE_ENABLED: bool = "firesteel.shuffle.service.enabled", Kind::Bool, Is("true"), "0.1.0";
+
+    /// Whether reduce tasks prefer the hosts that hold much of their input.
+    SHUFFLE_REDUCE_LOCALITY_ENABLED: bool = "firesteel.shuffle.reduceLocality.enabled",
+        Kind::Bool, Is("true"), "0.1.0";
+
+    /// From which size on a table of map outputs is broadcast; not above `firesteel.rpc.message.maxSize`.
+    SHUFFLE_MAP_OUTPUT_MIN_SIZE_FOR_BROADCAST: u64 = "firesteel.shuffle.mapOutput.minSizeForBroadcast",
+        Kind::Bytes { unit: ByteUnit::Bytes, min: 0 }, Is("512k"), "0.1.0";
+
+    /// From how many blocks on the sizes of a shuffle are summed by several threads.
+    SHUFFLE_MAP_OUTPUT_PARALLEL_AGGREGATION_THRESHOLD: u32 =
+        "firesteel.shuffle.mapOutput.parallelAggregationThreshold", Kind::POSITIVE, Is("10000000"), "0.1.0";
+
+    /// Whether a fetch failure discards every map output of the host it concerns, where the host may be lost.
+    FILES_FETCH_FAILURE_UNREGISTER_OUTPUT_ON_HOST: bool =
+        "firesteel.files.fetchFailure.unRegisterOutputOnHost", Kind::Bool, Is("false"), "0.1.0";
+}
