@@ -9,7 +9,7 @@ use firesteel_types::JobId;
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// Why an action or a method of the context gave nothing.
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 #[non_exhaustive]
 #[expect(missing_docs, reason = "the field names say it")]
 pub enum Error {
@@ -28,6 +28,12 @@ pub enum Error {
     /// A job was started from inside a task.
     #[error("{action} was called inside a task: actions run on the driver only")]
     InsideTask { action: &'static str },
+    /// The settings cannot be used.
+    #[error(transparent)]
+    Conf(#[from] crate::ConfError),
+    /// The settings of the scheduler contradict each other.
+    #[error(transparent)]
+    Scheduler(#[from] firesteel_scheduler::ConfigError),
     /// The master cannot be used.
     #[error(transparent)]
     Master(#[from] firesteel_types::MasterUrlError),
@@ -50,5 +56,21 @@ impl Error {
     /// An argument that cannot be used.
     pub(crate) fn invalid(what: impl Into<String>) -> Self {
         Self::Invalid { what: what.into() }
+    }
+}
+
+/// A failed operation on a file of the program's own.
+impl From<std::io::Error> for Error {
+    fn from(source: std::io::Error) -> Self {
+        Self::System { what: "an operation of the system failed".to_owned(), source }
+    }
+}
+
+/// What a person should read, since a `main` that returns an error prints it in this form.
+impl std::fmt::Debug for Error {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(out, "{self}")?;
+        let causes = std::iter::successors(std::error::Error::source(self), |cause| cause.source());
+        causes.into_iter().try_for_each(|cause| write!(out, "\n  caused by: {cause}"))
     }
 }

@@ -21,6 +21,7 @@ mod pair;
 mod partitioner;
 pub mod prelude;
 mod rdd;
+mod run_main;
 #[doc(hidden)]
 #[expect(unsafe_code, reason = "entry points and closures cross processes here and nowhere else")]
 pub mod ship;
@@ -38,6 +39,8 @@ pub use action::{Actions, JobHandle};
 pub use broadcast::Broadcast;
 pub use cache::Persisted;
 pub use checkpoint::{CheckpointFile, Checkpointed};
+pub use firesteel_macros::main;
+pub use firesteel_types::settings;
 pub use conf::{Conf, ConfError, Origin};
 pub use context::{Context, ContextBuilder};
 pub use data::Data;
@@ -50,3 +53,9 @@ pub use rdd::{BoxRdd, Filter, Map, Parent, Rdd, RddHandle, Rows, Transform, With
 pub use firesteel_types::StorageLevel;
 pub use sink::SaveRdd;
 pub use source::{BinaryRecords, Content, ObjectFile, Parallelize, Range, RangeNumber, TextFile, WholeFiles};
+
+/// What the macros call; not for people.
+#[doc(hidden)]
+pub mod __private {
+    pub use crate::run_main::run_main;
+}

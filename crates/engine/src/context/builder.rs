@@ -1,16 +1,17 @@
 //! Making a context.
 
 use std::{
+    fmt,
     sync::{Arc, OnceLock, Weak},
     thread,
 };
 
-use firesteel_scheduler::{Scheduler, SchedulerConfig};
-use firesteel_types::{LocalCores, MasterUrl, PartitionId, RddId};
+use firesteel_scheduler::Scheduler;
+use firesteel_types::{LocalCores, MasterUrl, PartitionId, RddId, settings};
 
 use super::Context;
 use crate::{
-    Error, Result,
+    Conf, Error, Result,
     backend::LocalBackend,
     broadcast::BroadcastStore,
     cache::BlockStore,
@@ -22,47 +23,71 @@ use crate::{
 };
 
 /// The settings of a context that is not started yet. Made by [`Context::builder`].
-#[derive(Clone, Debug)]
+///
+/// ```
+/// use firesteel::prelude::*;
+///
+/// let ctx = Context::builder().app_name("report").master("local[2]").set("firesteel.scheduler.mode", "FAIR")?.start()?;
+/// assert_eq!(ctx.range(0..10).count()?, 10);
+/// # Ok::<(), firesteel::Error>(())
+/// ```
+#[derive(Clone, Debug, Default)]
 #[must_use]
 pub struct ContextBuilder {
-    master: String,
-    form: Form,
-}
-
-impl Default for ContextBuilder {
-    fn default() -> Self {
-        Self { master: "local[*]".to_owned(), form: Form::Typed }
-    }
+    conf: Conf,
+    /// Kept as text, so that a mistake is reported by `start`.
+    master: Option<String>,
 }
 
 impl ContextBuilder {
+    /// With all settings of `conf`.
+    pub fn conf(mut self, conf: Conf) -> Self {
+        self.conf = conf;
+        self
+    }
+
     /// Where the application runs: `local`, `local[4]`, `local[*]`, `local[4,2]` (four cores, two tries for a task).
     pub fn master(mut self, master: impl Into<String>) -> Self {
-        self.master = master.into();
+        self.master = Some(master.into());
         self
+    }
+
+    /// What the application is called.
+    pub fn app_name(self, name: &str) -> Self {
+        let conf = self.conf.clone().set("firesteel.app.name", name).unwrap_or(self.conf);
+        Self { conf, ..self }
+    }
+
+    /// Sets one of the [settings](https://docs.rs/firesteel). Fails if there is no such setting or it does not take
+    /// the value.
+    pub fn set(mut self, key: &str, value: impl fmt::Display) -> Result<Self> {
+        self.conf = self.conf.set(key, value)?;
+        Ok(self)
     }
 
     /// Runs local tasks from their shipped form, as a cluster does: operators, results and shuffled rows are
     /// serialized. Slower; it shows early what could not be shipped.
-    pub fn shipped(mut self, shipped: bool) -> Self {
-        self.form = if shipped { Form::Shipped } else { Form::Typed };
-        self
+    pub fn shipped(self, shipped: bool) -> Self {
+        let conf = self.conf.clone().set("firesteel.local.ship", shipped).unwrap_or(self.conf);
+        Self { conf, ..self }
     }
 
     /// Starts the application.
     pub fn start(self) -> Result<Context> {
-        let master: MasterUrl = self.master.parse()?;
-        let MasterUrl::Local { cores, attempts } = master else {
-            return Err(Error::invalid(format!("master `{}` is not supported; use `local[*]`", self.master)));
+        let conf = self.conf;
+        let master: MasterUrl = match &self.master {
+            Some(master) => master.parse()?,
+            None => conf.get(settings::MASTER),
+        };
+        let MasterUrl::Local { cores, .. } = master else {
+            return Err(Error::invalid(format!("master `{master}` cannot be used yet: use `local[*]` or `local[N]`")));
         };
         let slots = match cores {
             LocalCores::Fixed(cores) => cores,
             LocalCores::All => thread::available_parallelism().map_or(1, |cores| cores.get() as u32),
         };
-        let mut config = SchedulerConfig { local: true, ..SchedulerConfig::default() };
-        config.tasks.failures_max = attempts;
-        config.executors.default_parallelism = Some(slots);
-        let scheduler = Scheduler::new(config).expect("the default settings are valid");
+        let form = if conf.get(settings::LOCAL_SHIP) { Form::Shipped } else { Form::Typed };
+        let scheduler = Scheduler::new(conf.scheduler_config(&master)?)?;
         install_panic_hook();
         let line = Arc::new(LocalLine::default());
         let environment = Arc::new(Environment {
@@ -72,17 +97,25 @@ impl ContextBuilder {
             broadcasts: BroadcastStore::default(),
             driver: line.clone(),
         });
-        let backend = LocalBackend::new(&environment, slots, self.form);
+        let backend = LocalBackend::new(&environment, slots, form);
         let start_backend = backend.starter();
-        let driver = Driver::new(scheduler, environment, Box::new(backend), self.form);
+        let driver = Driver::new(conf, scheduler, environment, Box::new(backend), form);
         line.0.get_or_init(|| Arc::downgrade(&driver));
-        driver.bus.add(ListenerBus::APP_STATUS, driver.status.clone())?;
-        driver.bus.start()?;
+        start_listeners(&driver)?;
         let system = |source| Error::System { what: "cannot start a thread".to_owned(), source };
         Timer::start(&driver).map_err(system)?;
         start_backend(&driver, "localhost".into()).map_err(system)?;
-        Ok(Context::new(driver))
+        let ctx = Context::new(driver);
+        if let Some(directory) = ctx.conf().get(settings::CHECKPOINT_DIR) {
+            ctx.set_checkpoint_dir(&directory)?;
+        }
+        Ok(ctx)
     }
+}
+
+fn start_listeners(driver: &Driver) -> Result<()> {
+    driver.bus.add(ListenerBus::APP_STATUS, driver.status.clone())?;
+    Ok(driver.bus.start()?)
 }
 
 /// The way from a task to the driver in the same process.

@@ -2,8 +2,10 @@
 
 use std::{fmt, sync::Arc};
 
+use firesteel_types::settings;
+
 use super::ContextBuilder;
-use crate::{Result, driver::Driver, io::ReadOptions};
+use crate::{Conf, Result, driver::Driver, io::ReadOptions};
 
 /// An application: makes RDDs, runs their jobs, and stops when its last clone is dropped.
 ///
@@ -43,6 +45,11 @@ impl Context {
         Self::builder().master(format!("local[{cores}]")).start()
     }
 
+    /// The settings of the application.
+    pub fn conf(&self) -> &Conf {
+        &self.driver().conf
+    }
+
     /// How many partitions an RDD has when nobody says otherwise.
     pub fn default_parallelism(&self) -> u32 {
         self.driver().query(firesteel_scheduler::Scheduler::default_parallelism)
@@ -55,12 +62,15 @@ impl Context {
 
     /// The largest piece of a file for one task, if a setting says.
     pub(crate) fn max_split_bytes(&self) -> Option<u64> {
-        None
+        Some(self.conf().get(settings::FILES_MAX_PARTITION_BYTES))
     }
 
     /// What to do about bad input files.
     pub(crate) fn read_options(&self) -> ReadOptions {
-        ReadOptions::default()
+        ReadOptions {
+            ignore_corrupt_files: self.conf().get(settings::FILES_IGNORE_CORRUPT),
+            ignore_missing_files: self.conf().get(settings::FILES_IGNORE_MISSING),
+        }
     }
 
     /// Ends the application: active jobs fail, later ones are refused.

@@ -12,7 +12,9 @@ use hashbrown::HashMap;
 use parking_lot::Mutex;
 
 use firesteel_scheduler::{BlockUpdate, Cancel, Event, JobError, JobRejection, JobSpec, Scheduler};
-use firesteel_types::{AttemptId, AttemptNumber, ExecutorId, JobId, PartitionId, RddId, ShuffleId, StageAttemptId};
+use firesteel_types::{
+    AttemptId, AttemptNumber, ExecutorId, JobId, PartitionId, RddId, ShuffleId, StageAttemptId, settings,
+};
 
 use super::{
     Clock, Submission,
@@ -23,6 +25,7 @@ use super::{
     turn::Core,
 };
 use crate::{
+    Conf,
     accumulator::{AccumulatorRegistry, Updates},
     backend::SchedulerBackend,
     checkpoint::CheckpointDirectory,
@@ -55,6 +58,7 @@ const LISTENERS_MAX: Duration = Duration::from_secs(30);
 
 /// The one driver of an application.
 pub(crate) struct Driver {
+    pub(crate) conf: Conf,
     pub(crate) clock: Clock,
     /// Whether tasks run from their shipped form.
     pub(crate) form: Form,
@@ -84,12 +88,14 @@ pub(crate) struct Driver {
 impl Driver {
     /// A driver over `backend`, which is not started yet.
     pub(crate) fn new(
+        conf: Conf,
         scheduler: Scheduler,
         environment: Arc<Environment>,
         backend: Box<dyn SchedulerBackend>,
         form: Form,
     ) -> Arc<Self> {
         Arc::new(Self {
+            conf,
             clock: Clock::start(),
             form,
             environment,
@@ -219,7 +225,7 @@ impl Driver {
 
     /// The parallelism that the user asked for, if any.
     pub(crate) fn configured_parallelism(&self) -> Option<u32> {
-        None
+        self.conf.get(settings::DEFAULT_PARALLELISM)
     }
 
     /// An id for something else, unique in the application.
