@@ -1,7 +1,7 @@
 //! The file layer below the sources and sinks of RDDs: from what a user writes to bytes, lines and rows, and back.
 //!
 //! The way of an input: a [`Location`] or pattern is [`expand`]ed to files, the files are cut into [`FileSplit`]s, one
-//! for each task, and a reader gives a split's content: [`LineReader`], [`RecordReader`] or
+//! for each task, and a reader gives a split's content: [`LineReader`], [`RecordReader`], [`ObjectReader`] or
 //! [`read_bytes`]. The way of an output: an [`OutputFolder`] is made once, each task writes an [`OutputFile`] that
 //! appears under its name only when it is committed, and the folder is finished or given up as a whole.
 //!
@@ -17,6 +17,8 @@ mod lines;
 mod list;
 mod location;
 mod lz4;
+mod object_file;
+mod output;
 mod pattern;
 mod records;
 mod remote;
@@ -34,6 +36,8 @@ pub use error::IoError;
 pub(crate) use expand::{Depth, InputFile, expand};
 pub(crate) use lines::LineReader;
 pub(crate) use location::Location;
+pub(crate) use object_file::{Compression, ObjectReader, ObjectWriter};
+pub(crate) use output::{Committed, OutputFile, OutputFolder, OutputOptions, part_name};
 pub(crate) use records::RecordReader;
 pub(crate) use source::ReadOptions;
 pub(crate) use split::{FileSplit, group_files, plan_record_splits, plan_splits};

@@ -2,6 +2,7 @@
 
 #[cfg(feature = "cloud")]
 mod http;
+mod round_trip;
 #[cfg(feature = "cloud")]
 mod server;
 mod windows;
