@@ -1,0 +1,154 @@
+//! Compressed files: [`Codec`], known by the suffix of the file's name; [`decoder`] and [`Encoder`].
+//!
+//! A file may hold several compressed streams one after the other, as `cat a.gz b.gz` makes them. An empty file is
+//! empty, whatever its suffix. Data that ends too early is an error of kind `UnexpectedEof`, other damage one of
+//! another kind without an error number; the reader above names the file.
+
+use std::fmt;
+use std::io::{self, BufRead, BufReader, Read, Write};
+
+use serde::{Deserialize, Serialize};
+
+use super::location::Location;
+use super::lz4::Lz4Decoder;
+
+/// How much compressed data is read at a time.
+const INPUT_BYTES: usize = 256 << 10;
+
+/// A way to compress a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[non_exhaustive]
+pub enum Codec {
+    /// gzip, `.gz`.
+    Gzip,
+    /// Zstandard, `.zst`.
+    Zstd,
+    /// bzip2, `.bz2`.
+    Bzip2,
+    /// The frame format of LZ4, `.lz4`.
+    Lz4,
+}
+
+impl Codec {
+    /// All of them.
+    pub(crate) const ALL: [Self; 4] = [Self::Gzip, Self::Zstd, Self::Bzip2, Self::Lz4];
+
+    /// The end of the name of a file compressed so.
+    pub fn suffix(self) -> &'static str {
+        match self {
+            Self::Gzip => ".gz",
+            Self::Zstd => ".zst",
+            Self::Bzip2 => ".bz2",
+            Self::Lz4 => ".lz4",
+        }
+    }
+
+    /// The codec that the name of a file tells, if any.
+    pub(crate) fn of(location: &Location) -> Option<Self> {
+        Self::ALL.into_iter().find(|codec| location.name().ends_with(codec.suffix()))
+    }
+}
+
+impl fmt::Display for Codec {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(match self {
+            Self::Gzip => "gzip",
+            Self::Zstd => "zstd",
+            Self::Bzip2 => "bzip2",
+            Self::Lz4 => "lz4",
+        })
+    }
+}
+
+/// Decompresses what `source` gives.
+pub(crate) fn decoder(codec: Codec, source: Box<dyn Read + Send>) -> io::Result<Box<dyn Read + Send>> {
+    let mut input = BufReader::with_capacity(INPUT_BYTES, source);
+    if input.fill_buf()?.is_empty() {
+        return Ok(Box::new(io::empty()));
+    }
+    Ok(match codec {
+        Codec::Gzip => Box::new(flate2::bufread::MultiGzDecoder::new(input)),
+        Codec::Zstd => Box::new(zstd::stream::read::Decoder::with_buffer(input)?),
+        Codec::Bzip2 => Box::new(bzip2::bufread::MultiBzDecoder::new(input)),
+        Codec::Lz4 => Box::new(Lz4Decoder::new(input)),
+    })
+}
+
+/// Compresses what is written, or passes it on as it is.
+pub(crate) enum Encoder<W: Write> {
+    Plain(W),
+    Gzip(flate2::write::GzEncoder<W>),
+    Zstd(zstd::stream::write::Encoder<'static, W>),
+    Bzip2(bzip2::write::BzEncoder<W>),
+    Lz4(Box<lz4_flex::frame::FrameEncoder<W>>),
+}
+
+impl<W: Write> Encoder<W> {
+    pub(crate) fn new(codec: Option<Codec>, sink: W) -> io::Result<Self> {
+        Ok(match codec {
+            None => Self::Plain(sink),
+            Some(Codec::Gzip) => {
+                Self::Gzip(flate2::write::GzEncoder::new(sink, flate2::Compression::default()))
+            }
+            Some(Codec::Zstd) => {
+                let mut encoder = zstd::stream::write::Encoder::new(sink, zstd::DEFAULT_COMPRESSION_LEVEL)?;
+                encoder.include_checksum(true)?;
+                Self::Zstd(encoder)
+            }
+            Some(Codec::Bzip2) => {
+                Self::Bzip2(bzip2::write::BzEncoder::new(sink, bzip2::Compression::default()))
+            }
+            Some(Codec::Lz4) => {
+                let info = lz4_flex::frame::FrameInfo::new().content_checksum(true);
+                Self::Lz4(Box::new(lz4_flex::frame::FrameEncoder::with_frame_info(info, sink)))
+            }
+        })
+    }
+
+    /// Writes what is held back and the end of the stream.
+    pub(crate) fn finish(self) -> io::Result<W> {
+        match self {
+            Self::Plain(sink) => Ok(sink),
+            Self::Gzip(encoder) => encoder.finish(),
+            Self::Zstd(encoder) => encoder.finish(),
+            Self::Bzip2(encoder) => encoder.finish(),
+            Self::Lz4(encoder) => encoder.finish().map_err(io::Error::from),
+        }
+    }
+
+    /// What the compressed bytes are written to.
+    pub(crate) fn sink_mut(&mut self) -> &mut W {
+        match self {
+            Self::Plain(sink) => sink,
+            Self::Gzip(encoder) => encoder.get_mut(),
+            Self::Zstd(encoder) => encoder.get_mut(),
+            Self::Bzip2(encoder) => encoder.get_mut(),
+            Self::Lz4(encoder) => encoder.get_mut(),
+        }
+    }
+}
+
+impl<W: Write> Write for Encoder<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self {
+            Self::Plain(sink) => sink.write(bytes),
+            Self::Gzip(encoder) => encoder.write(bytes),
+            Self::Zstd(encoder) => encoder.write(bytes),
+            Self::Bzip2(encoder) => encoder.write(bytes),
+            Self::Lz4(encoder) => encoder.write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match self {
+            Self::Plain(sink) => sink.flush(),
+            Self::Gzip(encoder) => encoder.flush(),
+            Self::Zstd(encoder) => encoder.flush(),
+            Self::Bzip2(encoder) => encoder.flush(),
+            Self::Lz4(encoder) => encoder.flush(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,137 @@
+//! From what a user writes to the files that are meant: [`expand`].
+//!
+//! Lists, patterns and folders become files with their sizes. A folder stands for the files directly in it, or at any
+//! depth when asked for; hidden names are left out, as Hadoop does, unless they are written out. Http addresses stand
+//! for themselves.
+
+use super::error::IoError;
+use super::list::{self, Kind};
+use super::location::{self, Location};
+use super::pattern::{self, Segment};
+use super::remote;
+
+/// A file to read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct InputFile {
+    pub(crate) location: Location,
+    pub(crate) size: u64,
+    /// Whether a reader may begin in the middle of the file; some web servers give whole files only.
+    pub(crate) has_ranges: bool,
+}
+
+/// How deep a folder is read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum Depth {
+    /// The files directly in it; its folders are passed over.
+    #[default]
+    Flat,
+    /// Everything below it.
+    Recursive,
+}
+
+/// Finds the files that `paths` stands for, in the order of the list, each item's files in the order of their paths.
+///
+/// A folder without files is no error; a pattern without a match and a path without a file are.
+pub(crate) fn expand(paths: &str, depth: Depth) -> Result<Vec<InputFile>, IoError> {
+    let mut files = Vec::new();
+    for item in pattern::split_list(paths) {
+        files.extend(expand_item(item, depth)?);
+    }
+    Ok(files)
+}
+
+fn expand_item(item: &str, depth: Depth) -> Result<Vec<InputFile>, IoError> {
+    if item.starts_with("http://") || item.starts_with("https://") {
+        return Ok(vec![http_file(&Location::parse(&item.replace("\\,", ","))?)?]);
+    }
+    let alternatives = pattern::alternatives(item)?;
+    let mut found = Vec::new();
+    let mut is_pattern = alternatives.len() > 1;
+    for path in &alternatives {
+        let (base, rest) = location::split_base(path)?;
+        let segments: Vec<Segment> = location::segments(rest)
+            .map(|segment| Segment::parse(segment, item))
+            .collect::<Result<_, IoError>>()?;
+        is_pattern |= segments.iter().any(|segment| matches!(segment, Segment::Glob(_)));
+        found.extend(matches(base, &segments)?);
+    }
+    if found.is_empty() {
+        let item = item.to_owned();
+        return Err(if is_pattern {
+            IoError::NoMatch { pattern: item }
+        } else {
+            IoError::Missing { location: item }
+        });
+    }
+    let mut files = Vec::new();
+    for (place, kind) in found {
+        collect_files(place, kind, depth, &mut files)?;
+    }
+    files.sort_unstable_by(|a, b| a.location.cmp(&b.location));
+    // Alternatives may name a file twice.
+    files.dedup();
+    Ok(files)
+}
+
+/// Walks down the segments and keeps what exists at the end.
+fn matches(base: Location, segments: &[Segment]) -> Result<Vec<(Location, Kind)>, IoError> {
+    let mut reached: Vec<(Location, Option<Kind>)> = vec![(base, None)];
+    for segment in segments {
+        let mut next = Vec::new();
+        for (place, _) in reached {
+            match segment {
+                // Not looked at before the end of the path: a request to a remote store is worth saving.
+                Segment::Literal(name) => next.push((place.join(name), None)),
+                Segment::Glob(_) => {
+                    let entries = list::list(&place)?.into_iter();
+                    let fitting = entries.filter(|entry| segment.matches(entry.location.name()));
+                    next.extend(fitting.map(|entry| (entry.location, Some(entry.kind))));
+                }
+            }
+        }
+        reached = next;
+    }
+    let mut found = Vec::new();
+    for (place, kind) in reached {
+        let kind = match kind {
+            Some(kind) => Some(kind),
+            None => list::look_up(&place)?,
+        };
+        found.extend(kind.map(|kind| (place, kind)));
+    }
+    Ok(found)
+}
+
+fn collect_files(
+    place: Location,
+    kind: Kind,
+    depth: Depth,
+    files: &mut Vec<InputFile>,
+) -> Result<(), IoError> {
+    match kind {
+        Kind::File { size } => files.push(InputFile { location: place, size, has_ranges: true }),
+        Kind::Special => return Err(IoError::NotAFile { location: place.to_string() }),
+        Kind::Folder => {
+            for entry in list::list(&place)? {
+                let is_wanted = match entry.kind {
+                    Kind::File { .. } => true,
+                    Kind::Folder => depth == Depth::Recursive,
+                    Kind::Special => false,
+                };
+                if is_wanted && !pattern::is_hidden(entry.location.name()) {
+                    collect_files(entry.location, entry.kind, depth, files)?;
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+fn http_file(location: &Location) -> Result<InputFile, IoError> {
+    let Some(Kind::File { size }) = list::look_up(location)? else { return Err(IoError::missing(location)) };
+    let has_ranges = size == 0 || remote::has_ranges(location)?;
+    Ok(InputFile { location: location.clone(), size, has_ranges })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,133 @@
+//! What is at a place, and what is in a folder: [`look_up`] and [`list`], for local and remote places alike.
+//!
+//! A remote store has no folders, only keys; what lies below a key's slash makes a folder of it. Links on this machine
+//! are followed. No patterns here, and no rule of what is hidden.
+
+use std::fs;
+use std::io::{self, ErrorKind};
+
+use futures_util::StreamExt;
+use object_store::{ObjectMeta, ObjectStore, ObjectStoreExt};
+
+use super::error::IoError;
+use super::location::Location;
+use super::runtime;
+use super::stores::RemoteObject;
+
+/// What is found at a place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// A file of so many bytes.
+    File { size: u64 },
+    /// A folder, or a key with others below it.
+    Folder,
+    /// A device, pipe or socket, which has no size and is not read.
+    Special,
+}
+
+/// One thing in a folder.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Entry {
+    pub(crate) location: Location,
+    pub(crate) kind: Kind,
+}
+
+/// Says what is at a place, or `None` when there is nothing.
+pub(crate) fn look_up(location: &Location) -> Result<Option<Kind>, IoError> {
+    match location {
+        Location::Local(path) => match fs::metadata(path) {
+            Ok(metadata) => Ok(Some(kind_of(&metadata))),
+            Err(error) if is_absent(&error) => Ok(None),
+            Err(error) => Err(IoError::read(location, 0, error)),
+        },
+        Location::Remote { store, key } => look_up_remote(RemoteObject::new(location, store, key)?),
+    }
+}
+
+/// Lists what is directly in a folder, in the order of the names; a place that is no folder has nothing in it.
+pub(crate) fn list(folder: &Location) -> Result<Vec<Entry>, IoError> {
+    let mut entries = match folder {
+        Location::Local(path) => list_local(folder, path)?,
+        Location::Remote { .. } if folder.is_http() => {
+            return Err(IoError::CannotList { location: folder.to_string() });
+        }
+        Location::Remote { store, key } => list_remote(RemoteObject::new(folder, store, key)?)?,
+    };
+    entries.sort_unstable_by(|a, b| a.location.cmp(&b.location));
+    Ok(entries)
+}
+
+fn kind_of(metadata: &fs::Metadata) -> Kind {
+    if metadata.is_file() {
+        Kind::File { size: metadata.len() }
+    } else if metadata.is_dir() {
+        Kind::Folder
+    } else {
+        Kind::Special
+    }
+}
+
+/// A path through something that is not a folder leads nowhere, just like one through a missing folder.
+fn is_absent(error: &io::Error) -> bool {
+    matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory)
+}
+
+fn list_local(folder: &Location, path: &str) -> Result<Vec<Entry>, IoError> {
+    let names = match fs::read_dir(path) {
+        Ok(names) => names,
+        Err(error) if is_absent(&error) => return Ok(Vec::new()),
+        Err(error) => return Err(IoError::read(folder, 0, error)),
+    };
+    let mut entries = Vec::new();
+    for entry in names {
+        let entry = entry.map_err(|error| IoError::read(folder, 0, error))?;
+        let name = entry.file_name().into_string().map_err(|name| IoError::BadLocation {
+            location: folder.join(&name.to_string_lossy()).to_string(),
+            reason: "its name is not UTF-8".to_owned(),
+        })?;
+        let location = folder.join(&name);
+        // Gone since the folder was read, or a link that leads nowhere: not there.
+        let Some(kind) = look_up(&location)? else { continue };
+        entries.push(Entry { location, kind });
+    }
+    Ok(entries)
+}
+
+fn look_up_remote(object: RemoteObject) -> Result<Option<Kind>, IoError> {
+    let RemoteObject { store, key, location } = object;
+    let can_list = !location.is_http();
+    let answer = runtime::block_on(async move {
+        // The root of a bucket has no key that could be asked for.
+        if !(key.is_root() && can_list) {
+            match store.head(&key).await {
+                Ok(meta) => return Ok(Some(Kind::File { size: meta.size })),
+                Err(object_store::Error::NotFound { .. }) if can_list => (),
+                Err(object_store::Error::NotFound { .. }) => return Ok(None),
+                Err(error) => return Err(error),
+            }
+        }
+        // One key below it is enough; a folder may hold very many.
+        match store.list(Some(&key)).next().await {
+            Some(Ok(_)) => Ok(Some(Kind::Folder)),
+            Some(Err(error)) => Err(error),
+            None => Ok(None),
+        }
+    })?;
+    answer.map_err(|error| IoError::read(&location, 0, error))
+}
+
+fn list_remote(object: RemoteObject) -> Result<Vec<Entry>, IoError> {
+    let RemoteObject { store, key, location } = object;
+    let folder = key.clone();
+    let below = runtime::block_on(async move { store.list_with_delimiter(Some(&key)).await })?
+        .map_err(|error| IoError::read(&location, 0, error))?;
+    let file = |meta: &ObjectMeta| (meta.location.clone(), Kind::File { size: meta.size });
+    let found = below.objects.iter().map(file);
+    let found = found.chain(below.common_prefixes.into_iter().map(|prefix| (prefix, Kind::Folder)));
+    let entry = |(key, kind): (object_store::path::Path, Kind)| {
+        // Some tools mark a folder with an empty object of the folder's own name.
+        let name = key.filename().filter(|_| key != folder)?;
+        Some(Entry { location: location.join(name), kind })
+    };
+    Ok(found.filter_map(entry).collect())
+}

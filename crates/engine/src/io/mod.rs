@@ -1,0 +1,44 @@
+//! The file layer below the sources and sinks of RDDs: from what a user writes to bytes, lines and rows, and back.
+//!
+//! The way of an input: a [`Location`] or pattern is [`expand`]ed to files, the files are cut into [`FileSplit`]s, one
+//! for each task, and a reader gives a split's content: [`LineReader`], [`RecordReader`], [`ObjectReader`] or
+//! [`read_bytes`]. The way of an output: an [`OutputFolder`] is made once, each task writes an [`OutputFile`] that
+//! appears under its name only when it is committed, and the folder is finished or given up as a whole.
+//!
+//! Everything blocks; remote stores are driven by a small runtime inside. Nothing here knows of RDDs, tasks or the
+//! scheduler, and bad input of any kind is an [`IoError`], never a panic.
+
+#[cfg(feature = "cloud")]
+mod cloud;
+mod codec;
+mod error;
+mod expand;
+mod lines;
+mod list;
+mod location;
+mod lz4;
+mod object_file;
+mod output;
+mod pattern;
+mod records;
+mod remote;
+mod runtime;
+mod source;
+mod split;
+mod stores;
+#[cfg(test)]
+mod tests;
+mod whole;
+
+pub use codec::Codec;
+pub use error::IoError;
+
+pub(crate) use expand::{Depth, InputFile, expand};
+pub(crate) use lines::LineReader;
+pub(crate) use location::Location;
+pub(crate) use object_file::{Compression, ObjectReader, ObjectWriter};
+pub(crate) use output::{Committed, OutputFile, OutputFolder, OutputOptions, part_name};
+pub(crate) use records::RecordReader;
+pub(crate) use source::ReadOptions;
+pub(crate) use split::{FileSplit, group_files, plan_record_splits, plan_splits};
+pub(crate) use whole::{read_bytes, read_text};

@@ -1,0 +1,145 @@
+//! Reading rows from an object file: [`ObjectReader`].
+
+use std::fmt;
+use std::marker::PhantomData;
+
+use serde::de::DeserializeOwned;
+
+use super::format::{BlockHead, Compression, Header, content_check};
+use crate::io::error::IoError;
+use crate::io::location::Location;
+use crate::io::source::{ReadOptions, Source};
+
+/// Memory for a block is taken in steps of this size, so that a false length cannot ask for all of it at once.
+const STEP_BYTES: usize = 16 << 20;
+
+/// Reads the rows of an object file, a block at a time.
+pub(crate) struct ObjectReader<T> {
+    /// `None` when there is nothing more to read.
+    source: Option<Source>,
+    options: ReadOptions,
+    compression: Compression,
+    rows_read: u64,
+    rows: PhantomData<fn() -> T>,
+}
+
+impl<T: DeserializeOwned> ObjectReader<T> {
+    /// Opens an object file and checks its header.
+    pub(crate) fn open(location: &Location, options: ReadOptions) -> Result<Self, IoError> {
+        let (source, compression) = match open(location) {
+            Ok((source, header)) => (Some(source), header.compression),
+            Err(error) if options.forgives(&error) => (None, Compression::None),
+            Err(error) => return Err(error),
+        };
+        Ok(Self { source, options, compression, rows_read: 0, rows: PhantomData })
+    }
+
+    /// Adds the rows of the next block to `out`; returns whether there may be more.
+    pub(crate) fn next_batch(&mut self, out: &mut Vec<T>) -> Result<bool, IoError> {
+        let result = self.try_next(out);
+        if !matches!(result, Ok(true)) {
+            self.source = None;
+        }
+        match result {
+            Err(error) if self.options.forgives(&error) => Ok(false),
+            result => result,
+        }
+    }
+
+    fn try_next(&mut self, out: &mut Vec<T>) -> Result<bool, IoError> {
+        let Some(source) = &mut self.source else { return Ok(false) };
+        let start = source.offset();
+        let mut head = [0; BlockHead::BYTES];
+        fill(source, &mut head)?;
+        let damaged = |source: &Source, reason: String| corrupt(source.location(), start, reason);
+        let Some(head) = BlockHead::from_bytes(&head) else {
+            return Err(damaged(source, "the head of a block is damaged".to_owned()));
+        };
+        match head {
+            BlockHead::End { total_rows } => {
+                if total_rows != self.rows_read {
+                    let reason = format!("it has {} rows and says {total_rows}", self.rows_read);
+                    return Err(damaged(source, reason));
+                }
+                if source.fill(&mut [0])? != 0 {
+                    return Err(damaged(source, "something follows its end".to_owned()));
+                }
+                Ok(false)
+            }
+            BlockHead::Block { stored_length, plain_length, rows, content_check: check } => {
+                let stored = read_content(source, stored_length)?;
+                if content_check(&stored) != check {
+                    return Err(damaged(source, "the check of a block does not fit its content".to_owned()));
+                }
+                let plain = self.compression.decompress(stored, plain_length);
+                let plain = plain.map_err(|reason| damaged(source, reason))?;
+                decode(source.location(), &plain, self.rows_read, rows, out)?;
+                self.rows_read += rows;
+                Ok(true)
+            }
+        }
+    }
+}
+
+impl<T> fmt::Debug for ObjectReader<T> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.debug_struct("ObjectReader")
+            .field("location", &self.source.as_ref().map(Source::location))
+            .field("rows_read", &self.rows_read)
+            .finish_non_exhaustive()
+    }
+}
+
+fn open(location: &Location) -> Result<(Source, Header), IoError> {
+    let mut source = Source::open_raw(location, 0, u64::MAX)?;
+    let mut header = [0; Header::BYTES];
+    fill(&mut source, &mut header)?;
+    let header = Header::from_bytes(&header).map_err(|reason| corrupt(location, 0, reason))?;
+    Ok((source, header))
+}
+
+/// Fills `out` or fails, because an object file never ends there.
+fn fill(source: &mut Source, out: &mut [u8]) -> Result<(), IoError> {
+    let read = source.fill(out)?;
+    if read < out.len() {
+        return Err(corrupt(source.location(), source.offset(), "it ends too early".to_owned()));
+    }
+    Ok(())
+}
+
+fn read_content(source: &mut Source, length: u64) -> Result<Vec<u8>, IoError> {
+    let mut content = Vec::new();
+    while (content.len() as u64) < length {
+        let before = content.len();
+        let step = (length - before as u64).min(STEP_BYTES as u64) as usize;
+        content.resize(before + step, 0);
+        fill(source, &mut content[before..])?;
+    }
+    Ok(content)
+}
+
+fn decode<T: DeserializeOwned>(
+    location: &Location,
+    plain: &[u8],
+    first_row: u64,
+    rows: u64,
+    out: &mut Vec<T>,
+) -> Result<(), IoError> {
+    let failed = |row, source| IoError::Decode { location: location.to_string(), row, source };
+    let mut rest = plain;
+    // Rows of no bytes need no room; any others have at least one.
+    out.reserve(usize::try_from(rows).unwrap_or(usize::MAX).min(plain.len()));
+    for row in first_row..first_row + rows {
+        let (value, after) = postcard::take_from_bytes(rest).map_err(|source| failed(row, source))?;
+        out.push(value);
+        rest = after;
+    }
+    match rest {
+        [] => Ok(()),
+        _ => Err(failed(first_row + rows, postcard::Error::DeserializeBadEncoding)),
+    }
+}
+
+fn corrupt(location: &Location, offset: u64, reason: String) -> IoError {
+    IoError::CorruptObjectFile { location: location.to_string(), offset, reason }
+}

@@ -1,0 +1,203 @@
+//! Rows through object files, and every kind of damage to them.
+
+use std::fs;
+
+use proptest::prelude::*;
+use serde::{Deserialize, Serialize, Serializer};
+
+use super::format::Header;
+use super::*;
+use crate::io::error::IoError;
+use crate::io::location::Location;
+use crate::io::output::{Committed, OutputFile, OutputFolder, OutputOptions};
+use crate::io::source::ReadOptions;
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+struct Row {
+    name: String,
+    values: Vec<u64>,
+    next: Option<Box<Row>>,
+}
+
+fn row(number: u64) -> Row {
+    let next = (number.is_multiple_of(3)).then(|| Box::new(row(number + 1)));
+    Row { name: format!("row {number}"), values: vec![number; (number % 5) as usize], next }
+}
+
+fn new_file(folder: &tempfile::TempDir) -> OutputFile {
+    let location = Location::parse(folder.path().to_str().unwrap()).unwrap().join("out");
+    let folder = OutputFolder::create(&location).unwrap();
+    OutputFile::create(&folder, "part-00000", 0, OutputOptions::default()).unwrap()
+}
+
+fn write<T: Serialize>(folder: &tempfile::TempDir, rows: &[T], compression: Compression) -> Location {
+    let file = new_file(folder);
+    let location = file.location().clone();
+    let mut writer = ObjectWriter::new(file, compression).unwrap();
+    for row in rows {
+        writer.push(row).unwrap();
+    }
+    assert!(matches!(writer.commit().unwrap(), Committed::Written { .. }));
+    location
+}
+
+fn read<T: serde::de::DeserializeOwned>(location: &Location) -> Result<Vec<T>, IoError> {
+    let mut rows = Vec::new();
+    let mut reader = ObjectReader::open(location, ReadOptions::default())?;
+    while reader.next_batch(&mut rows)? {}
+    Ok(rows)
+}
+
+/// Behaviours: RDD-026.
+#[test]
+fn rows_come_back() {
+    for compression in Compression::ALL {
+        for count in [0, 1, 50_000] {
+            let folder = tempfile::tempdir().unwrap();
+            let rows: Vec<Row> = (0..count).map(row).collect();
+
+            let location = write(&folder, &rows, compression);
+
+            assert!(read::<Row>(&location).unwrap() == rows, "{count} rows, {compression:?}");
+        }
+    }
+}
+
+#[test]
+fn rows_of_no_bytes_come_back() {
+    let folder = tempfile::tempdir().unwrap();
+
+    let location = write(&folder, &[(); 1000], Compression::Lz4);
+
+    assert_eq!(read::<()>(&location).unwrap().len(), 1000);
+}
+
+#[test]
+fn a_row_may_be_larger_than_a_block() {
+    let folder = tempfile::tempdir().unwrap();
+    let rows = ["x".repeat(20 << 20), "y".to_owned()];
+
+    let location = write(&folder, &rows, Compression::None);
+
+    assert!(read::<String>(&location).unwrap() == rows);
+}
+
+#[test]
+fn a_batch_is_a_block_so_that_a_task_can_stop_between_them() {
+    let folder = tempfile::tempdir().unwrap();
+    let location = write(&folder, &vec!["x".repeat(1000); 1000], Compression::Lz4);
+    let mut reader = ObjectReader::<String>::open(&location, ReadOptions::default()).unwrap();
+    let mut rows = Vec::new();
+
+    assert!(reader.next_batch(&mut rows).unwrap());
+
+    assert!((100..500).contains(&rows.len()), "{}", rows.len());
+}
+
+#[test]
+fn a_row_that_cannot_be_serialized_is_named_and_the_others_are_kept() {
+    struct Picky(bool);
+    impl Serialize for Picky {
+        fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+            if self.0 {
+                serializer.serialize_u8(7)
+            } else {
+                // A sequence of unknown length, which postcard does not write.
+                serializer.collect_seq([1, 2, 3].iter().filter(|n| **n > 1))
+            }
+        }
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let file = new_file(&folder);
+    let location = file.location().clone();
+    let mut writer = ObjectWriter::new(file, Compression::None).unwrap();
+
+    writer.push(&Picky(true)).unwrap();
+    let error = writer.push(&Picky(false)).unwrap_err();
+    writer.push(&Picky(true)).unwrap();
+    writer.commit().unwrap();
+
+    assert_eq!(error.to_string(), format!("cannot serialize row 1 for {location}"));
+    assert_eq!(read::<u8>(&location).unwrap(), [7, 7]);
+}
+
+#[test]
+fn another_type_is_an_error() {
+    let folder = tempfile::tempdir().unwrap();
+    let location = write(&folder, &["text".to_owned(), "more".to_owned()], Compression::Lz4);
+
+    let error = read::<u64>(&location).unwrap_err();
+
+    let message = format!("cannot decode row 2 of {location}; was it written with another type?");
+    assert_eq!(error.to_string(), message);
+    assert!(error.is_corrupt());
+}
+
+#[test]
+fn files_of_other_kinds_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let location = write(&folder, &[1_u32], Compression::None);
+    let refuse = |bytes: &[u8]| {
+        fs::write(location.to_string(), bytes).unwrap();
+        let message = read::<u32>(&location).unwrap_err().to_string();
+        message.strip_prefix(&format!("cannot use {location} as an object file: ")).unwrap().to_owned()
+    };
+    let mut newer = Header { compression: Compression::None }.to_bytes();
+    newer[8] = 2;
+
+    assert_eq!(refuse(b""), "it ends too early (byte 0)");
+    assert_eq!(refuse(b"some text in a file\n"), "it does not begin like one (byte 0)");
+    assert_eq!(refuse(&newer), "it has version 2, this build reads version 1 (byte 0)");
+}
+
+#[test]
+fn a_file_cut_anywhere_is_an_error() {
+    for compression in Compression::ALL {
+        let folder = tempfile::tempdir().unwrap();
+        let location = write(&folder, &(0..100).map(row).collect::<Vec<_>>(), compression);
+        let whole = fs::read(location.to_string()).unwrap();
+        for length in 0..whole.len() {
+            fs::write(location.to_string(), &whole[..length]).unwrap();
+            let error = read::<Row>(&location).unwrap_err();
+            assert!(error.is_corrupt(), "{compression:?} cut at {length}: {error}");
+        }
+    }
+}
+
+#[test]
+fn what_was_read_before_the_damage_counts_if_corrupt_files_are_ignored() {
+    let folder = tempfile::tempdir().unwrap();
+    let rows: Vec<u64> = (1 << 40..).take(200_000).collect();
+    let location = write(&folder, &rows, Compression::None);
+    let mut bytes = fs::read(location.to_string()).unwrap();
+    let at = bytes.len() / 2;
+    bytes[at] ^= 1;
+    fs::write(location.to_string(), bytes).unwrap();
+
+    let options = ReadOptions { ignore_corrupt_files: true, ..ReadOptions::default() };
+    let mut reader = ObjectReader::<u64>::open(&location, options).unwrap();
+    let mut read = Vec::new();
+    while reader.next_batch(&mut read).unwrap() {}
+
+    assert!(!read.is_empty() && read.len() < rows.len());
+    assert_eq!(read, rows[..read.len()]);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(200))]
+
+    #[test]
+    fn any_damaged_byte_is_found(at in any::<prop::sample::Index>(), mask in 1_u8..=255) {
+        for compression in Compression::ALL {
+            let folder = tempfile::tempdir().unwrap();
+            let location = write(&folder, &(0..30).map(row).collect::<Vec<_>>(), compression);
+            let mut bytes = fs::read(location.to_string()).unwrap();
+            let at = at.index(bytes.len());
+            bytes[at] ^= mask;
+            fs::write(location.to_string(), bytes).unwrap();
+
+            let error = read::<Row>(&location).unwrap_err();
+            prop_assert!(matches!(error, IoError::CorruptObjectFile { .. }), "{}", error);
+        }
+    }
+}

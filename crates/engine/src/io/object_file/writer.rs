@@ -1,0 +1,81 @@
+//! Writing rows to an object file: [`ObjectWriter`].
+
+use std::fmt;
+use std::marker::PhantomData;
+
+use serde::Serialize;
+
+use super::format::{BlockHead, Compression, Header, content_check};
+use crate::io::error::IoError;
+use crate::io::output::{Committed, OutputFile};
+
+/// How much is collected before a block is written.
+const BLOCK_BYTES: usize = 256 << 10;
+
+/// Writes rows of one type to an output file, which appears when it is committed and not before.
+pub(crate) struct ObjectWriter<T> {
+    file: OutputFile,
+    compression: Compression,
+    block: Vec<u8>,
+    block_rows: u64,
+    total_rows: u64,
+    rows: PhantomData<fn(&T)>,
+}
+
+impl<T: Serialize> ObjectWriter<T> {
+    /// Begins an object file; `file` must be a new one without a codec of its own.
+    pub(crate) fn new(mut file: OutputFile, compression: Compression) -> Result<Self, IoError> {
+        file.write_all(&Header { compression }.to_bytes())?;
+        let block = Vec::with_capacity(BLOCK_BYTES);
+        Ok(Self { file, compression, block, block_rows: 0, total_rows: 0, rows: PhantomData })
+    }
+
+    /// Adds a row.
+    pub(crate) fn push(&mut self, row: &T) -> Result<(), IoError> {
+        let before = self.block.len();
+        if let Err(source) = postcard::to_io(row, &mut self.block) {
+            self.block.truncate(before);
+            let (location, row) = (self.file.location().to_string(), self.total_rows);
+            return Err(IoError::Encode { location, row, source });
+        }
+        self.block_rows += 1;
+        self.total_rows += 1;
+        if self.block.len() >= BLOCK_BYTES { self.write_block() } else { Ok(()) }
+    }
+
+    /// Writes what is left and lets the file appear under its name.
+    pub(crate) fn commit(mut self) -> Result<Committed, IoError> {
+        if self.block_rows > 0 {
+            self.write_block()?;
+        }
+        self.file.write_all(&BlockHead::End { total_rows: self.total_rows }.to_bytes())?;
+        self.file.commit()
+    }
+
+    fn write_block(&mut self) -> Result<(), IoError> {
+        let stored = self
+            .compression
+            .compress(&self.block)
+            .map_err(|error| IoError::write(self.file.location(), error))?;
+        let head = BlockHead::Block {
+            stored_length: stored.len() as u64,
+            plain_length: self.block.len() as u64,
+            rows: self.block_rows,
+            content_check: content_check(&stored),
+        };
+        self.file.write_all(&head.to_bytes())?;
+        self.file.write_all(&stored)?;
+        self.block.clear();
+        self.block_rows = 0;
+        Ok(())
+    }
+}
+
+impl<T> fmt::Debug for ObjectWriter<T> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.debug_struct("ObjectWriter")
+            .field("file", &self.file)
+            .field("total_rows", &self.total_rows)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,187 @@
+//! One file of an output, written by one attempt of a task: [`OutputFile`].
+
+use std::fmt;
+use std::io::{self, Write};
+
+use serde::{Deserialize, Serialize};
+
+use super::folder::OutputFolder;
+use super::local::LocalSink;
+use super::remote::RemoteSink;
+use crate::io::codec::{Codec, Encoder};
+use crate::io::error::IoError;
+use crate::io::location::Location;
+use crate::io::stores::RemoteObject;
+
+/// How much is collected before the codec or the system sees it.
+const BUFFER_BYTES: usize = 128 << 10;
+
+/// How a file is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub(crate) struct OutputOptions {
+    /// Compresses the content; the file's name gets the suffix.
+    pub(crate) codec: Option<Codec>,
+    /// Has the disk confirm the content before the file appears, so that not even a crash of the machine loses it.
+    pub(crate) sync: bool,
+}
+
+/// What a commit did.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Committed {
+    /// The file appeared, with so many bytes.
+    Written { bytes: u64 },
+    /// A file of the same name was there, from an earlier attempt, and was kept.
+    KeptEarlier,
+}
+
+/// A file that appears under its name only when it is committed.
+///
+/// Dropped without a commit, it leaves nothing behind.
+pub(crate) struct OutputFile {
+    location: Location,
+    encoder: Encoder<Sink>,
+    buffer: Vec<u8>,
+    has_failed: bool,
+}
+
+impl OutputFile {
+    /// Begins the file `part` (to which the codec's suffix is added) for one attempt.
+    ///
+    /// No two attempts that write the same part may have the same number.
+    pub(crate) fn create(
+        folder: &OutputFolder,
+        part: &str,
+        attempt: u64,
+        options: OutputOptions,
+    ) -> Result<Self, IoError> {
+        let name = format!("{part}{}", options.codec.map_or("", Codec::suffix));
+        let location = folder.location().join(&name);
+        let sink = match &location {
+            Location::Local(_) => Sink::Local(LocalSink::create(folder, &location, attempt, options.sync)?),
+            Location::Remote { store, key } => {
+                Sink::Remote(RemoteSink::new(RemoteObject::new(&location, store, key)?))
+            }
+        };
+        let encoder = Encoder::new(options.codec, sink).map_err(|error| IoError::write(&location, error))?;
+        Ok(Self { location, encoder, buffer: Vec::with_capacity(BUFFER_BYTES), has_failed: false })
+    }
+
+    /// The name it will have.
+    pub(crate) fn location(&self) -> &Location {
+        &self.location
+    }
+
+    /// Adds bytes.
+    pub(crate) fn write_all(&mut self, bytes: &[u8]) -> Result<(), IoError> {
+        if self.buffer.len() + bytes.len() > BUFFER_BYTES {
+            self.write_buffer()?;
+        }
+        if bytes.len() >= BUFFER_BYTES {
+            return self.write_through(bytes);
+        }
+        self.buffer.extend_from_slice(bytes);
+        Ok(())
+    }
+
+    /// Adds a line and its end.
+    pub(crate) fn write_line(&mut self, line: &str) -> Result<(), IoError> {
+        self.write_all(line.as_bytes())?;
+        self.write_all(b"\n")
+    }
+
+    /// Lets the file appear under its name, unless an earlier attempt's file is there.
+    pub(crate) fn commit(mut self) -> Result<Committed, IoError> {
+        if self.has_failed {
+            return Err(IoError::CommitAfterFailure { location: self.location.to_string() });
+        }
+        self.write_buffer()?;
+        let sink = self.encoder.finish().map_err(|error| write_error(&self.location, error))?;
+        match sink {
+            Sink::Local(sink) => sink.commit(),
+            Sink::Remote(sink) => sink.commit(),
+        }
+    }
+
+    fn write_buffer(&mut self) -> Result<(), IoError> {
+        let buffer = std::mem::take(&mut self.buffer);
+        let result = self.write_through(&buffer);
+        self.buffer = buffer;
+        self.buffer.clear();
+        result
+    }
+
+    fn write_through(&mut self, bytes: &[u8]) -> Result<(), IoError> {
+        self.encoder.write_all(bytes).map_err(|error| {
+            self.has_failed = true;
+            write_error(&self.location, error)
+        })
+    }
+}
+
+impl fmt::Debug for OutputFile {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.debug_struct("OutputFile").field("location", &self.location).finish_non_exhaustive()
+    }
+}
+
+/// The name of the part that a partition writes, as Hadoop gives it: `part-00000`.
+pub(crate) fn part_name(partition: usize) -> String {
+    format!("part-{partition:05}")
+}
+
+/// Where the bytes go.
+enum Sink {
+    Local(LocalSink),
+    Remote(RemoteSink),
+}
+
+impl Write for Sink {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self {
+            Self::Local(sink) => sink.write(bytes),
+            Self::Remote(sink) => sink.write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+fn write_error(location: &Location, error: io::Error) -> IoError {
+    match IoError::from_inside(error) {
+        Ok(error) => error,
+        Err(error) => IoError::write(location, error),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_full_disk_is_an_error_that_names_the_file_and_forbids_the_commit() {
+        let location = Location::Local("/out/part-00000".to_owned());
+        for codec in [None, Some(Codec::Gzip), Some(Codec::Zstd), Some(Codec::Bzip2), Some(Codec::Lz4)] {
+            let file = || {
+                let encoder = Encoder::new(codec, Sink::Local(LocalSink::on_full_disk(&location))).unwrap();
+                OutputFile { location: location.clone(), encoder, buffer: Vec::new(), has_failed: false }
+            };
+
+            let mut small = file();
+            small.write_line("fits in the buffer").unwrap();
+            let at_commit = small.commit().unwrap_err();
+            let mut large = file();
+            // What does not compress fills the buffers of any codec.
+            let noise = (0_u64..).map(|n| xxhash_rust::xxh3::xxh3_64(&n.to_le_bytes()).to_le_bytes());
+            let at_write = noise.map(|bytes| large.write_all(&bytes)).find_map(Result::err).unwrap();
+
+            for error in [at_commit, at_write] {
+                assert_eq!(error.to_string(), "cannot write /out/part-00000", "{codec:?}");
+                let source = std::error::Error::source(&error).unwrap().to_string();
+                assert!(source.contains("No space left"), "{codec:?}: {source}");
+            }
+            assert!(matches!(large.commit(), Err(IoError::CommitAfterFailure { .. })), "{codec:?}");
+        }
+    }
+}

@@ -1,0 +1,142 @@
+//! Binary records of a fixed length: [`RecordReader`], for pieces made by [`plan_record_splits`].
+//!
+//! [`plan_record_splits`]: super::plan_record_splits
+
+use super::error::IoError;
+use super::source::{ReadOptions, Source};
+use super::split::FileSplit;
+
+/// Reads the records of a piece of a file.
+pub(crate) struct RecordReader {
+    /// `None` when there is nothing more to read.
+    source: Option<Source>,
+    options: ReadOptions,
+    record_length: usize,
+    /// How many bytes of the piece are left; as many as there are in a file read as a whole.
+    left: u64,
+    is_whole: bool,
+}
+
+impl RecordReader {
+    /// Opens a piece of a file whose records have `record_length` bytes.
+    pub(crate) fn open(split: &FileSplit, record_length: u64, options: ReadOptions) -> Result<Self, IoError> {
+        let too_long = |_| IoError::BadLocation {
+            location: split.location.to_string(),
+            reason: format!("no memory holds a record of {record_length} bytes"),
+        };
+        let record_length = usize::try_from(record_length).map_err(too_long)?;
+        if record_length == 0 {
+            return Err(IoError::NoRecordLength);
+        }
+        let opened = if split.whole {
+            Source::open_decoded(&split.location)
+        } else {
+            Source::open_raw(&split.location, split.start, split.start + split.length)
+        };
+        let source = match opened {
+            Err(error) if options.forgives(&error) => None,
+            opened => Some(opened?),
+        };
+        let left = if split.whole { u64::MAX } else { split.length };
+        Ok(Self { source, options, record_length, left, is_whole: split.whole })
+    }
+
+    /// Adds up to `max` records to `out`; returns whether there may be more.
+    pub(crate) fn next_batch(&mut self, out: &mut Vec<Vec<u8>>, max: usize) -> Result<bool, IoError> {
+        let result = self.try_next(out, max);
+        if !matches!(result, Ok(true)) {
+            self.source = None;
+        }
+        match result {
+            Err(error) if self.options.forgives(&error) => Ok(false),
+            result => result,
+        }
+    }
+
+    fn try_next(&mut self, out: &mut Vec<Vec<u8>>, max: usize) -> Result<bool, IoError> {
+        let Some(source) = &mut self.source else { return Ok(false) };
+        for _ in 0..max {
+            if self.left == 0 {
+                return Ok(false);
+            }
+            let mut record = vec![0; self.record_length];
+            let read = source.fill(&mut record)?;
+            if read == 0 && self.is_whole {
+                return Ok(false);
+            }
+            if read < self.record_length {
+                let (location, length) = (source.location().to_string(), source.offset());
+                let record_length = self.record_length as u64;
+                return Err(if self.is_whole {
+                    IoError::PartialRecord { location, size: length, record_length }
+                } else {
+                    let expected = length - read as u64 + self.left;
+                    IoError::Truncated { location, length, expected }
+                });
+            }
+            out.push(record);
+            self.left -= if self.is_whole { 0 } else { self.record_length as u64 };
+        }
+        Ok(true)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+    use crate::io::expand::{self, Depth};
+    use crate::io::split::plan_record_splits;
+
+    fn read(path: &str, record_length: u64, min_partitions: usize) -> Result<Vec<Vec<u8>>, IoError> {
+        let files = expand::expand(path, Depth::Flat)?;
+        let mut records = Vec::new();
+        for split in plan_record_splits(&files, record_length, min_partitions, None)? {
+            let mut reader = RecordReader::open(&split, record_length, ReadOptions::default())?;
+            while reader.next_batch(&mut records, 2)? {}
+        }
+        Ok(records)
+    }
+
+    #[test]
+    fn records_come_back_from_any_number_of_pieces() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a").to_str().unwrap().to_owned();
+        let data: Vec<u8> = (0..=199).collect();
+        fs::write(&path, &data).unwrap();
+
+        for min_partitions in [1, 2, 3, 7, 100] {
+            let records = read(&path, 8, min_partitions).unwrap();
+            assert_eq!(records.len(), 25);
+            assert_eq!(records.concat(), data);
+        }
+    }
+
+    #[test]
+    fn compressed_records_come_back() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.zst").to_str().unwrap().to_owned();
+        fs::write(&path, zstd::encode_all(&[7; 40][..], 1).unwrap()).unwrap();
+
+        assert_eq!(read(&path, 8, 3).unwrap(), vec![vec![7; 8]; 5]);
+        let error = read(&path, 9, 1).unwrap_err().to_string();
+        assert_eq!(error, format!("{path} has 40 bytes, which is not a multiple of the record length 9"));
+    }
+
+    #[test]
+    fn a_file_that_shrank_is_an_error() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a").to_str().unwrap().to_owned();
+        fs::write(&path, [0; 40]).unwrap();
+        let files = expand::expand(&path, Depth::Flat).unwrap();
+        let splits = plan_record_splits(&files, 8, 1, None).unwrap();
+        fs::write(&path, [0; 20]).unwrap();
+
+        let mut reader = RecordReader::open(&splits[0], 8, ReadOptions::default()).unwrap();
+        let error = reader.next_batch(&mut Vec::new(), 100).unwrap_err().to_string();
+
+        let message = format!("{path} ends at byte 20, but had at least 40 bytes when the job was planned");
+        assert_eq!(error, message);
+    }
+}

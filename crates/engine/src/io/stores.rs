@@ -1,0 +1,122 @@
+//! The remote stores in use: one client for each scheme and bucket, made at first use and kept.
+//!
+//! Credentials and settings come from the environment, under the names `object_store` reads (`AWS_ACCESS_KEY_ID`,
+//! `AWS_ENDPOINT_URL`, `GOOGLE_SERVICE_ACCOUNT`, `AZURE_STORAGE_ACCOUNT_NAME` …). Nothing here makes a request.
+
+use std::sync::{Arc, LazyLock};
+
+use hashbrown::HashMap;
+use object_store::ObjectStore;
+use object_store::path::Path as KeyPath;
+use parking_lot::Mutex;
+
+use super::error::IoError;
+use super::location::Location;
+
+type Stores = HashMap<String, Arc<dyn ObjectStore>>;
+
+static STORES: LazyLock<Mutex<Stores>> = LazyLock::new(Mutex::default);
+
+/// An object on a remote store, ready for requests.
+#[derive(Debug, Clone)]
+pub(crate) struct RemoteObject {
+    pub(crate) store: Arc<dyn ObjectStore>,
+    pub(crate) key: KeyPath,
+    pub(crate) location: Location,
+}
+
+impl RemoteObject {
+    /// Finds or makes the client for a remote location; `store` and `key` are its parts.
+    pub(crate) fn new(location: &Location, store: &str, key: &str) -> Result<Self, IoError> {
+        let bad = |error: object_store::path::Error| IoError::BadLocation {
+            location: location.to_string(),
+            reason: error.to_string(),
+        };
+        let key = KeyPath::parse(key).map_err(bad)?;
+        Ok(Self { store: store_at(location, store)?, key, location: location.clone() })
+    }
+}
+
+fn store_at(location: &Location, address: &str) -> Result<Arc<dyn ObjectStore>, IoError> {
+    let mut stores = STORES.lock();
+    if let Some(store) = stores.get(address) {
+        return Ok(Arc::clone(store));
+    }
+    let store = build(location, address)?;
+    // A query is mostly the signature of one file, and such clients would pile up.
+    if !address.contains('?') {
+        stores.insert(address.to_owned(), Arc::clone(&store));
+    }
+    Ok(store)
+}
+
+#[cfg(feature = "cloud")]
+fn build(location: &Location, address: &str) -> Result<Arc<dyn ObjectStore>, IoError> {
+    let bad = |error: object_store::Error| IoError::BadLocation {
+        location: location.to_string(),
+        reason: error.to_string(),
+    };
+    super::cloud::client(address).map_err(bad)
+}
+
+#[cfg(not(feature = "cloud"))]
+fn build(location: &Location, address: &str) -> Result<Arc<dyn ObjectStore>, IoError> {
+    let scheme = address.split(':').next().unwrap_or(address).to_owned();
+    Err(IoError::CloudMissing { location: location.to_string(), scheme })
+}
+
+/// Puts a store in the place of the one that the address would give.
+#[cfg(test)]
+pub(crate) fn install(address: &str, store: Arc<dyn ObjectStore>) {
+    STORES.lock().insert(address.to_owned(), store);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn remote(text: &str) -> Result<RemoteObject, IoError> {
+        let location = Location::parse(text).unwrap();
+        let Location::Remote { store, key } = &location else { panic!("{text} is local") };
+        RemoteObject::new(&location, store, key)
+    }
+
+    #[cfg(feature = "cloud")]
+    #[test]
+    fn a_store_is_made_once_for_each_scheme_and_bucket() {
+        let first = remote("http://stores.invalid/a").unwrap();
+        let second = remote("http://stores.invalid/b").unwrap();
+        let signed = remote("http://stores.invalid/a?sig=1").unwrap();
+
+        assert!(Arc::ptr_eq(&first.store, &second.store));
+        assert!(!Arc::ptr_eq(&first.store, &signed.store));
+        assert!(!STORES.lock().contains_key("http://stores.invalid?sig=1"), "signed addresses are not kept");
+    }
+
+    #[cfg(feature = "cloud")]
+    #[test]
+    fn each_remote_scheme_has_a_client() {
+        for text in ["s3://stores-test/a", "s3a://stores-test/a", "http://stores.invalid/a"] {
+            assert_eq!(remote(text).unwrap().key.as_ref(), "a", "{text}");
+        }
+        let error = remote("az://stores-test/a").unwrap_err().to_string();
+        assert!(error.starts_with("cannot use `az://stores-test/a` as a path: "), "{error}");
+    }
+
+    #[cfg(not(feature = "cloud"))]
+    #[test]
+    fn without_the_feature_the_error_names_it() {
+        let error = remote("s3://stores-test/a").unwrap_err().to_string();
+
+        let expected = "s3://stores-test/a is on a remote store; \
+                        build firesteel with its feature `cloud` to use `s3`";
+        assert_eq!(error, expected);
+    }
+
+    #[test]
+    fn a_key_that_no_store_takes_is_refused() {
+        let error = remote("s3://stores-test/a/../b").unwrap_err().to_string();
+
+        assert!(error.starts_with("cannot use `s3://stores-test/a/../b` as a path: "), "{error}");
+    }
+}
