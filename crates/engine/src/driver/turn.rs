@@ -7,7 +7,7 @@ use hashbrown::HashMap;
 use firesteel_scheduler::{Effect, Scheduler, StageLaunch};
 use firesteel_types::{AttemptId, StageAttemptId};
 
-use super::{Driver, Incoming, driver::Payload};
+use super::{Driver, Incoming, JobEnd, driver::Payload, job::OnEnd};
 use crate::{executor::Launch, rdd::RddHandle, stage::StageProgram};
 
 /// The scheduler, and what the runtime keeps for it by the ids it uses.
@@ -17,6 +17,8 @@ pub(crate) struct Core {
     /// Results and accumulator updates of the reports in this turn.
     pub(super) payloads: HashMap<AttemptId, Payload>,
     pub(super) launches: Vec<Launch>,
+    /// Jobs that ended in this turn, and who wants to know.
+    pub(super) ended: Vec<(OnEnd, JobEnd)>,
     effects: Vec<Effect>,
     spare: Vec<Incoming>,
 }
@@ -35,6 +37,7 @@ impl Core {
             stages: HashMap::new(),
             payloads: HashMap::new(),
             launches: Vec::new(),
+            ended: Vec::new(),
             effects: Vec::new(),
             spare: Vec::new(),
         }
