@@ -1,7 +1,9 @@
 //! Spark's core engine in Rust: jobs written as closures over resilient distributed datasets.
 
 #[cfg(panic = "abort")]
-compile_error!("firesteel needs unwinding to keep a failing task from ending the process: remove `panic = \"abort\"`");
+compile_error!(
+    "firesteel needs unwinding to keep a failing task from ending the process: remove `panic = \"abort\"`"
+);
 
 mod accumulator;
 mod action;
@@ -35,7 +37,10 @@ mod stage;
 pub mod stats;
 
 pub use accumulator::{Accumulate, Accumulator, Collection, DoubleSum, LongSum};
-pub use action::{Actions, JobHandle};
+pub use action::{
+    Actions, CountActions, FoldActions, JobHandle, JobProgress, JobState, LocalRows, Number, NumericActions,
+    OrderActions, PairActions, PartialResult,
+};
 pub use broadcast::Broadcast;
 pub use cache::Persisted;
 pub use checkpoint::{CheckpointFile, Checkpointed};

@@ -1,7 +1,15 @@
 //! A running action.
+//!
+//! ```text
+//! Running ── a job ends, Steps::next ──▶ Running (the next job)
+//!    ├── the last step gives a value ──▶ Done(Ok) ─┐
+//!    └── a job fails or is cancelled ──▶ Done(Err) ┴─ wait, poll ──▶ Taken
+//! ```
 
 use std::{
     future::Future,
+    mem,
+    panic::{AssertUnwindSafe, catch_unwind},
     pin::Pin,
     sync::Arc,
     task::{Context as PollContext, Poll, Waker},
@@ -11,9 +19,12 @@ use std::{
 use parking_lot::{Condvar, Mutex};
 
 use firesteel_scheduler::{Cancel, JobError, JobRejection};
-use firesteel_types::JobId;
+use firesteel_types::{JobId, Properties};
 
-use super::{Call, Next, Steps};
+use super::{
+    Call, JobProgress, JobState, Next, Steps,
+    progress::{RunJob, progress_of},
+};
 use crate::{
     Error, Result,
     driver::{Driver, Submission},
@@ -22,7 +33,9 @@ use crate::{
 
 /// An action that runs in the background. Made by the `_async` twin of each action.
 ///
-/// Also a `Future` of the action's value, for any async runtime. Dropping the handle does not cancel the job.
+/// Also a `Future` of the action's value, for any async runtime. Dropping the handle does not cancel the job. What is
+/// left to do on the driver, such as merging the results of partitions, is done by whoever takes the value: a panic in
+/// the user's own merge function unwinds to there.
 ///
 /// ```
 /// use firesteel::prelude::*;
@@ -38,17 +51,29 @@ pub struct JobHandle<T>(Arc<Flow<T>>);
 struct Flow<T> {
     call: Call,
     driver: Option<Arc<Driver>>,
-    state: Mutex<State<T>>,
+    /// Those of the thread that called the action: later jobs are submitted from other threads.
+    properties: Properties,
+    inner: Mutex<Inner<T>>,
     done: Condvar,
 }
 
-struct State<T> {
-    steps: Option<Box<dyn Steps<T>>>,
-    jobs: Vec<JobId>,
+struct Inner<T> {
+    phase: Phase<T>,
+    /// The jobs so far, the running one last.
+    jobs: Vec<RunJob>,
     cancelled: Option<String>,
-    outcome: Option<Outcome<T>>,
     waker: Option<Waker>,
-    on_done: Vec<Box<dyn FnOnce() + Send>>,
+    on_complete: Vec<Box<dyn FnOnce() + Send>>,
+}
+
+enum Phase<T> {
+    /// With the steps, unless one of them is being asked for right now.
+    Running(Option<Box<dyn Steps<T>>>),
+    Done(Outcome<T>),
+    /// Somebody has the value.
+    Taken {
+        state: JobState,
+    },
 }
 
 type Outcome<T> = Result<Box<dyn FnOnce() -> Result<T> + Send>>;
@@ -56,9 +81,7 @@ type Outcome<T> = Result<Box<dyn FnOnce() -> Result<T> + Send>>;
 impl<T: 'static> JobHandle<T> {
     /// An action that cannot even begin.
     pub(crate) fn failed(call: Call, error: Error) -> Self {
-        let flow = Flow::new(call, None, None);
-        flow.state.lock().outcome = Some(Err(error));
-        Self(Arc::new(flow))
+        Self(Arc::new(Flow::new(call, None, Phase::Done(Err(error)))))
     }
 
     /// Begins an action.
@@ -66,34 +89,60 @@ impl<T: 'static> JobHandle<T> {
         if TaskContext::is_set() {
             return Self::failed(call, Error::InsideTask { action: call.action });
         }
-        let flow = Arc::new(Flow::new(call, Some(driver.clone()), Some(steps)));
+        let flow = Arc::new(Flow::new(call, Some(driver.clone()), Phase::Running(Some(steps))));
         flow.advance();
         Self(flow)
     }
 
     /// Waits for the value.
     pub fn wait(self) -> Result<T> {
-        let mut state = self.0.state.lock();
-        while state.outcome.is_none() {
-            self.0.done.wait(&mut state);
+        let mut inner = self.0.inner.lock();
+        while !inner.is_done() {
+            self.0.done.wait(&mut inner);
         }
-        Self::value(state.outcome.take())
+        let outcome = inner.take();
+        drop(inner);
+        outcome?()
     }
 
     /// Waits for the value for at most `limit`; gives the handle back when the time is up.
+    ///
+    /// ```
+    /// # use firesteel::prelude::*;
+    /// # use std::time::Duration;
+    /// # let ctx = Context::local(2)?;
+    /// let mut handle = ctx.range(0..1000).count_async();
+    /// let count = loop {
+    ///     match handle.wait_timeout(Duration::from_millis(100)) {
+    ///         Ok(count) => break count?,
+    ///         Err(running) => handle = running,
+    ///     }
+    /// };
+    /// assert_eq!(count, 1000);
+    /// # Ok::<(), firesteel::Error>(())
+    /// ```
     pub fn wait_timeout(self, limit: Duration) -> Result<Result<T>, Self> {
-        let deadline = Instant::now() + limit;
-        let mut state = self.0.state.lock();
-        while state.outcome.is_none() {
-            if self.0.done.wait_until(&mut state, deadline).timed_out() && state.outcome.is_none() {
-                drop(state);
-                return Err(self);
+        let mut inner = self.0.inner.lock();
+        match Instant::now().checked_add(limit) {
+            Some(deadline) => {
+                while !inner.is_done() && !self.0.done.wait_until(&mut inner, deadline).timed_out() {}
+            }
+            None => {
+                while !inner.is_done() {
+                    self.0.done.wait(&mut inner);
+                }
             }
         }
-        Ok(Self::value(state.outcome.take()))
+        if !inner.is_done() {
+            drop(inner);
+            return Err(self);
+        }
+        let outcome = inner.take();
+        drop(inner);
+        Ok(outcome.and_then(|value| value()))
     }
 
-    /// Cancels what is running, and what would follow.
+    /// Cancels what is running, and what would follow. Nothing happens if the action is over.
     pub fn cancel(&self) {
         self.cancel_because("cancelled by its handle");
     }
@@ -101,67 +150,108 @@ impl<T: 'static> JobHandle<T> {
     /// Cancels for a reason that the error will name.
     pub fn cancel_because(&self, reason: impl Into<String>) {
         let reason = reason.into();
-        let mut state = self.0.state.lock();
-        if state.outcome.is_some() {
+        let mut inner = self.0.inner.lock();
+        if !matches!(inner.phase, Phase::Running(_)) {
             return;
         }
-        state.cancelled = Some(reason.clone());
-        let running = state.jobs.last().copied();
-        drop(state);
+        inner.cancelled = Some(reason.clone());
+        let running = inner.jobs.last().map(|run| run.job);
+        drop(inner);
         if let (Some(job), Some(driver)) = (running, &self.0.driver) {
             driver.cancel(Cancel::Job(job), Some(reason));
         }
     }
 
+    /// Whether the action runs, or how it ended.
+    ///
+    /// ```
+    /// # use firesteel::{JobState, prelude::*};
+    /// # let ctx = Context::local(2)?;
+    /// let handle = ctx.range(0..100).count_async();
+    /// while handle.state() == JobState::Running {
+    ///     std::thread::yield_now();
+    /// }
+    /// assert_eq!(handle.state(), JobState::Succeeded);
+    /// # Ok::<(), firesteel::Error>(())
+    /// ```
+    pub fn state(&self) -> JobState {
+        self.0.inner.lock().state()
+    }
+
+    /// How many of its tasks are done.
+    pub fn progress(&self) -> JobProgress {
+        let jobs = self.0.inner.lock().jobs.clone();
+        progress_of(self.0.driver.as_deref(), &jobs)
+    }
+
     /// Whether the action is over, with or without a value.
     pub fn is_finished(&self) -> bool {
-        self.0.state.lock().outcome.is_some()
+        self.state() != JobState::Running
     }
 
-    /// The jobs that were run so far.
+    /// The jobs that were run so far, the running one last.
     pub fn job_ids(&self) -> Vec<JobId> {
-        self.0.state.lock().jobs.clone()
+        self.0.inner.lock().jobs.iter().map(|run| run.job).collect()
     }
 
-    /// Calls `f` when the action is over, at once if it is. No thread waits for it; `f` must not block.
+    /// Calls `f` when the action is over, at once if it is.
+    ///
+    /// No thread waits for it: `f` runs on a thread of the engine and must not block, so it cannot wait for another
+    /// action; it may start one. A panic in it is logged and goes no further.
     pub fn on_complete(&self, f: impl FnOnce() + Send + 'static) {
-        let mut state = self.0.state.lock();
-        if state.outcome.is_some() {
-            drop(state);
+        let mut inner = self.0.inner.lock();
+        if inner.is_done() {
+            drop(inner);
             f();
         } else {
-            state.on_done.push(Box::new(f));
+            inner.on_complete.push(Box::new(f));
+        }
+    }
+}
+
+impl<T> Inner<T> {
+    fn state(&self) -> JobState {
+        match &self.phase {
+            Phase::Running(_) => JobState::Running,
+            Phase::Done(Ok(_)) => JobState::Succeeded,
+            Phase::Done(Err(_)) => JobState::Failed,
+            Phase::Taken { state } => *state,
         }
     }
 
-    fn value(outcome: Option<Outcome<T>>) -> Result<T> {
-        outcome.expect("it is taken once, by whoever consumes the handle")?()
+    fn is_done(&self) -> bool {
+        self.state() != JobState::Running
+    }
+
+    fn take(&mut self) -> Outcome<T> {
+        let taken = Phase::Taken { state: self.state() };
+        match mem::replace(&mut self.phase, taken) {
+            Phase::Done(outcome) => outcome,
+            Phase::Taken { .. } => Err(Error::invalid("the value of this action was taken already")),
+            Phase::Running(_) => unreachable!("the value is taken when it is there"),
+        }
     }
 }
 
 impl<T: 'static> Flow<T> {
-    fn new(call: Call, driver: Option<Arc<Driver>>, steps: Option<Box<dyn Steps<T>>>) -> Self {
-        let state = State {
-            steps,
-            jobs: Vec::new(),
-            cancelled: None,
-            outcome: None,
-            waker: None,
-            on_done: Vec::new(),
-        };
-        Self { call, driver, state: Mutex::new(state), done: Condvar::new() }
+    fn new(call: Call, driver: Option<Arc<Driver>>, phase: Phase<T>) -> Self {
+        let properties = driver.as_ref().map(|driver| driver.local_properties()).unwrap_or_default();
+        let (jobs, on_complete) = (Vec::new(), Vec::new());
+        let inner = Inner { phase, jobs, cancelled: None, waker: None, on_complete };
+        Self { call, driver, properties, inner: Mutex::new(inner), done: Condvar::new() }
     }
 
     /// Asks for the next step and takes it.
     fn advance(self: &Arc<Self>) {
-        let mut state = self.state.lock();
-        let mut steps = state.steps.take().expect("steps are there until the last one is taken");
-        if let (Some(reason), Some(&job)) = (&state.cancelled, state.jobs.last()) {
-            let error = JobError::Cancelled { job, reason: reason.clone() };
-            drop(state);
-            return self.finish(Err(self.error(job, error)));
+        let mut inner = self.inner.lock();
+        let Phase::Running(steps) = &mut inner.phase else { return };
+        let mut steps = steps.take().expect("one step at a time is asked for");
+        if let (Some(reason), Some(run)) = (&inner.cancelled, inner.jobs.last()) {
+            let (job, reason) = (run.job, reason.clone());
+            drop(inner);
+            return self.finish(Err(self.error(job, JobError::Cancelled { job, reason })));
         }
-        drop(state);
+        drop(inner);
         match steps.next() {
             Ok(Next::Value(value)) => self.finish(Ok(value)),
             Err(error) => self.finish(Err(error)),
@@ -169,24 +259,32 @@ impl<T: 'static> Flow<T> {
         }
     }
 
-    fn run(self: &Arc<Self>, steps: Box<dyn Steps<T>>, submission: Submission) {
+    fn run(self: &Arc<Self>, steps: Box<dyn Steps<T>>, mut submission: Submission) {
         let driver = self.driver.as_ref().expect("an action with steps has a driver");
         let job = driver.next_job();
-        let mut state = self.state.lock();
-        state.steps = Some(steps);
-        state.jobs.push(job);
-        drop(state);
+        submission.properties.clone_from(&self.properties);
+        let mut inner = self.inner.lock();
+        inner.phase = Phase::Running(Some(steps));
+        inner.jobs.push(RunJob { job, tasks: submission.results(), succeeded: false });
+        drop(inner);
         let flow = self.clone();
         let on_end = move |end| match end {
-            Ok(()) => flow.advance(),
+            Ok(()) => flow.on_success(),
             Err(error) => flow.finish(Err(flow.error(job, error))),
         };
         driver.submit(job, submission, Box::new(on_end));
         // Cancelled before the scheduler knew the job: it did not hear of it then.
-        let cancelled = self.state.lock().cancelled.clone();
+        let cancelled = self.inner.lock().cancelled.clone();
         if let Some(reason) = cancelled {
             driver.cancel(Cancel::Job(job), Some(reason));
         }
+    }
+
+    fn on_success(self: &Arc<Self>) {
+        if let Some(run) = self.inner.lock().jobs.last_mut() {
+            run.succeeded = true;
+        }
+        self.advance();
     }
 
     fn error(&self, job: JobId, error: JobError) -> Error {
@@ -197,15 +295,19 @@ impl<T: 'static> Flow<T> {
     }
 
     fn finish(&self, outcome: Outcome<T>) {
-        let mut state = self.state.lock();
-        state.outcome = Some(outcome);
-        let (waker, on_done) = (state.waker.take(), std::mem::take(&mut state.on_done));
+        let mut inner = self.inner.lock();
+        inner.phase = Phase::Done(outcome);
+        let (waker, on_complete) = (inner.waker.take(), mem::take(&mut inner.on_complete));
         self.done.notify_all();
-        drop(state);
+        drop(inner);
         if let Some(waker) = waker {
             waker.wake();
         }
-        on_done.into_iter().for_each(|f| f());
+        for f in on_complete {
+            if catch_unwind(AssertUnwindSafe(f)).is_err() {
+                tracing::error!(action = self.call.action, site = %self.call.site, "a completion callback panicked");
+            }
+        }
     }
 }
 
@@ -213,16 +315,23 @@ impl<T: 'static> Future for JobHandle<T> {
     type Output = Result<T>;
 
     fn poll(self: Pin<&mut Self>, cx: &mut PollContext<'_>) -> Poll<Result<T>> {
-        let mut state = self.0.state.lock();
-        match state.outcome.take() {
-            Some(outcome) => {
-                drop(state);
-                Poll::Ready(Self::value(Some(outcome)))
-            }
-            None => {
-                state.waker = Some(cx.waker().clone());
-                Poll::Pending
-            }
+        let mut inner = self.0.inner.lock();
+        if inner.is_done() {
+            let outcome = inner.take();
+            drop(inner);
+            return Poll::Ready(outcome.and_then(|value| value()));
         }
+        inner.waker = Some(cx.waker().clone());
+        Poll::Pending
+    }
+}
+
+impl<T> std::fmt::Debug for JobHandle<T> {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let inner = self.0.inner.lock();
+        out.debug_struct("JobHandle")
+            .field("action", &self.0.call.action)
+            .field("state", &inner.state())
+            .finish_non_exhaustive()
     }
 }

@@ -3,10 +3,11 @@
 use std::{panic::Location, sync::Arc};
 
 use firesteel_scheduler::Partitions;
+use firesteel_types::PartitionId;
 
 use super::{JobFunction, JobHandle, ResultTask};
 use crate::{
-    Result,
+    Error, Result,
     driver::{Collected, Submission},
     rdd::Rdd,
 };
@@ -19,7 +20,15 @@ pub(crate) enum Next<T> {
     Value(Box<dyn FnOnce() -> Result<T> + Send>),
 }
 
-/// An action as the jobs it runs. Asked inside a turn of the scheduler, so an answer must come at once.
+impl<T> Next<T> {
+    /// The value, as `finish` computes it.
+    pub(crate) fn value(finish: impl FnOnce() -> Result<T> + Send + 'static) -> Self {
+        Self::Value(Box::new(finish))
+    }
+}
+
+/// An action as the jobs it runs. Asked on a thread that has other things to do, so an answer must come at once; code
+/// of the user's belongs into [`Next::Value`].
 pub(crate) trait Steps<T>: Send {
     /// What to do first, or after the job before has succeeded.
     fn next(&mut self) -> Result<Next<T>>;
@@ -45,12 +54,12 @@ impl Call {
         partitions: Partitions,
         function: J,
     ) -> (Box<Submission>, Arc<Collected<J::Output>>) {
+        let handle = rdd.handle();
         let results = match &partitions {
-            Partitions::All => rdd.num_partitions(),
+            Partitions::All => handle.partitions(),
             Partitions::Listed(listed) => listed.len() as u32,
         };
         let collected = Collected::new(results);
-        let handle = rdd.handle();
         let submission = Submission {
             rdd: handle.clone(),
             partitions,
@@ -80,9 +89,41 @@ impl Call {
         finish: impl FnOnce(Vec<J::Output>) -> Result<T> + Send + 'static,
     ) -> JobHandle<T> {
         let (submission, collected) = self.submission(rdd, partitions, function);
-        let single = Single { submission: Some(submission), finish: Some(move || finish(collected.take())) };
-        JobHandle::start(self, rdd.handle().driver(), Box::new(single))
+        self.start_single(rdd, submission, move || finish(collected.take()))
     }
+
+    /// Begins an action of one job.
+    pub(crate) fn start_single<R: Rdd, T: 'static>(
+        self,
+        rdd: &R,
+        submission: Box<Submission>,
+        finish: impl FnOnce() -> Result<T> + Send + 'static,
+    ) -> JobHandle<T> {
+        self.start(rdd, Single { submission: Some(submission), finish: Some(finish) })
+    }
+
+    /// Begins an action.
+    pub(crate) fn start<R: Rdd, T: 'static>(self, rdd: &R, steps: impl Steps<T> + 'static) -> JobHandle<T> {
+        JobHandle::start(self, rdd.handle().driver(), Box::new(steps))
+    }
+
+    /// An action whose arguments cannot be used.
+    pub(crate) fn refuse<T: 'static>(self, why: impl ToString) -> JobHandle<T> {
+        JobHandle::failed(
+            self,
+            Error::invalid(format!("{} at {}: {}", self.action, self.site, why.to_string())),
+        )
+    }
+
+    /// The error of an action that needs rows where there are none.
+    pub(crate) fn empty(self) -> Error {
+        Error::Empty { action: self.action }
+    }
+}
+
+/// Partitions one after the other.
+pub(crate) fn listed(partitions: impl IntoIterator<Item = u32>) -> Partitions {
+    Partitions::Listed(partitions.into_iter().map(PartitionId).collect())
 }
 
 /// An action of one job.
@@ -97,6 +138,6 @@ impl<T, F: FnOnce() -> Result<T> + Send + 'static> Steps<T> for Single<F> {
             return Ok(Next::Job(submission));
         }
         let finish = self.finish.take().expect("an action is asked once after its last job");
-        Ok(Next::Value(Box::new(finish)))
+        Ok(Next::value(finish))
     }
 }

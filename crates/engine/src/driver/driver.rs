@@ -137,7 +137,10 @@ impl Driver {
             let mut incoming = core.spare_inbox();
             std::mem::swap(&mut *self.inbox.lock(), &mut incoming);
             core.turn(self, incoming);
+            let ended = std::mem::take(&mut core.ended);
             drop(core);
+            // After the turn: what the end of a job sets off may ask the scheduler, and some of it is the user's code.
+            ended.into_iter().for_each(|(on_end, end)| on_end(end));
             if self.inbox.lock().is_empty() {
                 return;
             }

@@ -1,6 +1,9 @@
 //! Doing what the scheduler wants done.
 
-use std::sync::Arc;
+use std::{
+    panic::{AssertUnwindSafe, catch_unwind},
+    sync::Arc,
+};
 
 use firesteel_scheduler::{
     Effect, Event, JobError, NotSent, StageLaunch, StageTaskKind, TaskDescription, TaskOutcome,
@@ -36,8 +39,8 @@ impl Core {
             }
             Effect::ForgetStage { set } => drop(self.stages.remove(&set)),
             Effect::DeliverResult { job, position, attempt } => self.deliver(driver, job, position, attempt),
-            Effect::JobSucceeded { job } => driver.end_job(job, Ok(())),
-            Effect::JobFailed { job, error } => driver.end_job(job, Err(error)),
+            Effect::JobSucceeded { job } => self.end_job(driver, job, Ok(())),
+            Effect::JobFailed { job, error } => self.end_job(driver, job, Err(error)),
             Effect::MergeAccumulators { attempt, which } => {
                 if let Some(payload) = self.payloads.get_mut(&attempt) {
                     driver.accumulators.merge(std::mem::take(&mut payload.updates), which);
@@ -67,7 +70,9 @@ impl Core {
             }
         });
         match shipped {
-            Ok((program, rdd)) => drop(self.stages.insert(launch.set, PreparedStage { launch, program, rdd })),
+            Ok((program, rdd)) => {
+                drop(self.stages.insert(launch.set, PreparedStage { launch, program, rdd }))
+            }
             Err(message) => {
                 driver.post(Incoming::event(Event::StageNotSerializable { set: launch.set, message }));
             }
@@ -102,14 +107,22 @@ impl Core {
         let sink = driver.jobs.lock().get(&job).map(|active| active.submission.sink.clone());
         let Some(sink) = sink else { return };
         let accepted = match result {
-            Some(value) => sink.accept(position, value),
+            // The user's `Deserialize` may panic, and must not take the scheduler with it.
+            Some(value) => catch_unwind(AssertUnwindSafe(|| sink.accept(position, value)))
+                .unwrap_or_else(|_| Err("deserializing a result panicked".to_owned())),
             None => Err("the result did not arrive".to_owned()),
         };
         if let Err(message) = accepted {
             // Ended here and now: if this was the last result, the scheduler says next that all is well.
-            driver.end_job(job, Err(JobError::ResultHandler { message: message.clone() }));
+            self.end_job(driver, job, Err(JobError::ResultHandler { message: message.clone() }));
             driver.post(Incoming::event(Event::ResultHandlerFailed { job, message }));
         }
+    }
+
+    /// Takes a job off the list; whoever waits for it hears of it after the turn.
+    fn end_job(&mut self, driver: &Driver, job: JobId, end: JobEnd) {
+        let ended = driver.jobs.lock().remove(&job);
+        self.ended.extend(ended.map(|ended| (ended.on_end, end)));
     }
 }
 
@@ -125,13 +138,6 @@ impl Driver {
                 let shuffle = self.shuffles.lock().get(shuffle)?.upgrade()?;
                 Some((shuffle.program().clone(), shuffle.parent().clone()))
             }
-        }
-    }
-
-    fn end_job(&self, job: JobId, end: JobEnd) {
-        let ended = self.jobs.lock().remove(&job);
-        if let Some(ended) = ended {
-            (ended.on_end)(end);
         }
     }
 

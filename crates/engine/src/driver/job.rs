@@ -22,10 +22,20 @@ pub(crate) struct Submission {
     pub(crate) properties: Properties,
 }
 
+impl Submission {
+    /// How many results the job gives.
+    pub(crate) fn results(&self) -> u32 {
+        match &self.partitions {
+            Partitions::All => self.rdd.partitions(),
+            Partitions::Listed(listed) => listed.len() as u32,
+        }
+    }
+}
+
 /// How a job ended.
 pub(crate) type JobEnd = Result<(), JobError>;
 
-/// Called once when a job is over, from inside a turn: it must not wait for anything.
+/// Called once when a job is over, after the turn, on whatever thread had it: it must not wait for anything.
 pub(crate) type OnEnd = Box<dyn FnOnce(JobEnd) + Send>;
 
 /// A job that was submitted and is not over.
@@ -75,7 +85,8 @@ pub(crate) fn read_result<U: DeserializeOwned + 'static>(value: ResultValue) -> 
             let value = value.downcast::<U>().map_err(|_| "the result has another type".to_owned())?;
             Ok(*value)
         }
-        ResultValue::Bytes(bytes) => postcard::from_bytes(&bytes)
-            .map_err(|error| format!("cannot deserialize a result of type {}: {error}", std::any::type_name::<U>())),
+        ResultValue::Bytes(bytes) => postcard::from_bytes(&bytes).map_err(|error| {
+            format!("cannot deserialize a result of type {}: {error}", std::any::type_name::<U>())
+        }),
     }
 }

@@ -7,7 +7,7 @@ use hashbrown::HashMap;
 use firesteel_scheduler::{Effect, Scheduler, StageLaunch};
 use firesteel_types::{AttemptId, ListenerEvent, StageAttemptId};
 
-use super::{Driver, Incoming, driver::Payload};
+use super::{Driver, Incoming, JobEnd, driver::Payload, job::OnEnd};
 use crate::{executor::Launch, rdd::RddHandle, stage::StageProgram};
 
 /// The scheduler, and what the runtime keeps for it by the ids it uses.
@@ -18,6 +18,8 @@ pub(crate) struct Core {
     pub(super) payloads: HashMap<AttemptId, Payload>,
     pub(super) launches: Vec<Launch>,
     pub(super) posts: Vec<ListenerEvent>,
+    /// Jobs that ended in this turn, and who wants to know.
+    pub(super) ended: Vec<(OnEnd, JobEnd)>,
     effects: Vec<Effect>,
     spare: Vec<Incoming>,
 }
@@ -37,6 +39,7 @@ impl Core {
             payloads: HashMap::new(),
             launches: Vec::new(),
             posts: Vec::new(),
+            ended: Vec::new(),
             effects: Vec::new(),
             spare: Vec::new(),
         }

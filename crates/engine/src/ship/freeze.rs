@@ -81,6 +81,7 @@ impl<'a> Thawing<'a> {
 #[macro_export]
 macro_rules! ship {
     (impl[$($generics:tt)*] $name:ty { $($field:ident),* $(; values $($value:ident),*)? }) => {
+        #[allow(unused_variables, reason = "a struct without fields writes and reads nothing")]
         impl<$($generics)*> $crate::ship::Ship for $name {
             fn freeze(&self, out: &mut $crate::ship::Frozen) -> Result<(), $crate::ship::ShipError> {
                 $($crate::ship::Ship::freeze(&self.$field, out)?;)*

@@ -1,0 +1,53 @@
+//! Rows that come to the driver one partition at a time.
+
+use std::vec;
+
+use super::{Call, collect::Collect, run::listed};
+use crate::{Result, rdd::Rdd};
+
+/// The rows of an RDD in the order of its partitions. Made by
+/// [`to_local_iterator`](crate::Actions::to_local_iterator).
+///
+/// Runs a job for a partition when its first row is asked for, so that the driver holds the rows of one partition only.
+/// After an error there is nothing more.
+#[must_use = "nothing runs until a row is asked for"]
+pub struct LocalRows<R: Rdd> {
+    call: Call,
+    rdd: R,
+    next: u32,
+    rows: vec::IntoIter<R::Item>,
+}
+
+impl<R: Rdd> LocalRows<R> {
+    pub(super) fn new(call: Call, rdd: &R) -> Self {
+        Self { call, rdd: rdd.clone(), next: 0, rows: Vec::new().into_iter() }
+    }
+
+    fn fetch(&mut self) -> Result<()> {
+        let partition = listed([self.next]);
+        self.next += 1;
+        let job =
+            self.call.run_on(&self.rdd, partition, Collect, |mut parts| Ok(parts.pop().unwrap_or_default()));
+        self.rows = job.wait()?.into_iter();
+        Ok(())
+    }
+}
+
+impl<R: Rdd> Iterator for LocalRows<R> {
+    type Item = Result<R::Item>;
+
+    fn next(&mut self) -> Option<Result<R::Item>> {
+        loop {
+            if let Some(row) = self.rows.next() {
+                return Some(Ok(row));
+            }
+            if self.next >= self.rdd.num_partitions() {
+                return None;
+            }
+            if let Err(error) = self.fetch() {
+                self.next = u32::MAX;
+                return Some(Err(error));
+            }
+        }
+    }
+}
