@@ -62,6 +62,8 @@ struct Inner<T> {
     /// The jobs so far, the running one last.
     jobs: Vec<RunJob>,
     cancelled: Option<String>,
+    /// What an action that failed had still to do; dropped by whoever takes the error, since that may take a while.
+    leftover: Option<Box<dyn Steps<T>>>,
     waker: Option<Waker>,
     on_complete: Vec<Box<dyn FnOnce() + Send>>,
 }
@@ -100,8 +102,9 @@ impl<T: 'static> JobHandle<T> {
         while !inner.is_done() {
             self.0.done.wait(&mut inner);
         }
-        let outcome = inner.take();
+        let (outcome, leftover) = (inner.take(), inner.leftover.take());
         drop(inner);
+        drop(leftover);
         outcome?()
     }
 
@@ -137,8 +140,9 @@ impl<T: 'static> JobHandle<T> {
             drop(inner);
             return Err(self);
         }
-        let outcome = inner.take();
+        let (outcome, leftover) = (inner.take(), inner.leftover.take());
         drop(inner);
+        drop(leftover);
         Ok(outcome.and_then(|value| value()))
     }
 
@@ -237,7 +241,7 @@ impl<T: 'static> Flow<T> {
     fn new(call: Call, driver: Option<Arc<Driver>>, phase: Phase<T>) -> Self {
         let properties = driver.as_ref().map(|driver| driver.local_properties()).unwrap_or_default();
         let (jobs, on_complete) = (Vec::new(), Vec::new());
-        let inner = Inner { phase, jobs, cancelled: None, waker: None, on_complete };
+        let inner = Inner { phase, jobs, cancelled: None, leftover: None, waker: None, on_complete };
         Self { call, driver, properties, inner: Mutex::new(inner), done: Condvar::new() }
     }
 
@@ -248,6 +252,7 @@ impl<T: 'static> Flow<T> {
         let mut steps = steps.take().expect("one step at a time is asked for");
         if let (Some(reason), Some(run)) = (&inner.cancelled, inner.jobs.last()) {
             let (job, reason) = (run.job, reason.clone());
+            inner.leftover = Some(steps);
             drop(inner);
             return self.finish(Err(self.error(job, JobError::Cancelled { job, reason })));
         }
@@ -296,7 +301,9 @@ impl<T: 'static> Flow<T> {
 
     fn finish(&self, outcome: Outcome<T>) {
         let mut inner = self.inner.lock();
-        inner.phase = Phase::Done(outcome);
+        if let Phase::Running(Some(steps)) = mem::replace(&mut inner.phase, Phase::Done(outcome)) {
+            inner.leftover = Some(steps);
+        }
         let (waker, on_complete) = (inner.waker.take(), mem::take(&mut inner.on_complete));
         self.done.notify_all();
         drop(inner);
@@ -317,8 +324,9 @@ impl<T: 'static> Future for JobHandle<T> {
     fn poll(self: Pin<&mut Self>, cx: &mut PollContext<'_>) -> Poll<Result<T>> {
         let mut inner = self.0.inner.lock();
         if inner.is_done() {
-            let outcome = inner.take();
+            let (outcome, leftover) = (inner.take(), inner.leftover.take());
             drop(inner);
+            drop(leftover);
             return Poll::Ready(outcome.and_then(|value| value()));
         }
         inner.waker = Some(cx.waker().clone());

@@ -9,7 +9,7 @@ use super::{JobFunction, JobHandle, ResultTask};
 use crate::{
     Error, Result,
     driver::{Collected, Submission},
-    rdd::Rdd,
+    rdd::{Rdd, RddHandle},
 };
 
 /// What comes next in an action.
@@ -104,7 +104,14 @@ impl Call {
 
     /// Begins an action.
     pub(crate) fn start<R: Rdd, T: 'static>(self, rdd: &R, steps: impl Steps<T> + 'static) -> JobHandle<T> {
-        JobHandle::start(self, rdd.handle().driver(), Box::new(steps))
+        let handle = rdd.handle();
+        let driver = handle.driver();
+        let steps: Box<dyn Steps<T>> = if driver.checkpoints.is_any_marked() {
+            Box::new(ThenCheckpoint { steps, rdd: handle.clone() })
+        } else {
+            Box::new(steps)
+        };
+        JobHandle::start(self, driver, steps)
     }
 
     /// An action whose arguments cannot be used.
@@ -118,6 +125,27 @@ impl Call {
     /// The error of an action that needs rows where there are none.
     pub(crate) fn empty(self) -> Error {
         Error::Empty { action: self.action }
+    }
+}
+
+/// An action after which RDDs that it used may have to be checkpointed.
+struct ThenCheckpoint<S> {
+    steps: S,
+    rdd: RddHandle,
+}
+
+impl<T: 'static, S: Steps<T>> Steps<T> for ThenCheckpoint<S> {
+    fn next(&mut self) -> Result<Next<T>> {
+        Ok(match self.steps.next()? {
+            Next::Job(submission) => Next::Job(submission),
+            Next::Value(value) => {
+                let rdd = self.rdd.clone();
+                Next::value(move || {
+                    rdd.driver().write_checkpoints(&rdd)?;
+                    value()
+                })
+            }
+        })
     }
 }
 

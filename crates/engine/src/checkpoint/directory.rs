@@ -26,6 +26,11 @@ impl CheckpointDirectory {
         self.location.lock().clone()
     }
 
+    /// Whether an RDD waits to be written.
+    pub(crate) fn is_any_marked(&self) -> bool {
+        self.marked.load(Ordering::Relaxed) > 0
+    }
+
     /// One more RDD waits for its first job.
     pub(super) fn mark(&self) {
         self.marked.fetch_add(1, Ordering::Relaxed);
@@ -62,9 +67,6 @@ impl Driver {
     /// Only the nearest marked RDD of each branch, unless a property of the thread asks for all: what is behind a
     /// checkpoint is not needed any more.
     pub(crate) fn write_checkpoints(&self, rdd: &RddHandle) -> Result<()> {
-        if self.checkpoints.marked.load(Ordering::Relaxed) == 0 {
-            return Ok(());
-        }
         let all = self.local_properties().get(ALL_MARKED_ANCESTORS).is_some_and(|value| value == "true");
         let mut marked = Vec::new();
         walk(rdd, |handle| {

@@ -33,7 +33,7 @@ fn write_files<R: Rdd>(rdd: &Checkpointed<R>) -> Result<()> {
     let handle = rdd.handle();
     let folder = handle.driver().checkpoints.location().ok_or_else(|| Error::invalid("no checkpoint directory"))?;
     let folder = folder.join(&format!("rdd-{}", handle.id().0));
-    save_objects(Call::new("checkpoint"), rdd, &folder)?;
+    save_objects(Call::new("checkpoint"), rdd, &folder.to_string()).wait()?;
     if let Some(partitions) = handle.partitioner().and_then(|partitioner| partitioner.hash_partitions()) {
         write_small(&folder, PARTITIONER, &partitions.to_string())?;
     }

@@ -1,11 +1,13 @@
 //! One output file for each partition, committed.
 
+use firesteel_scheduler::Partitions;
 use firesteel_types::RddId;
 
 use crate::{
     Result,
-    action::{Call, JobFunction},
+    action::{Call, JobFunction, JobHandle, Next, Steps},
     data::Data,
+    driver::Submission,
     executor::{Abort, TaskContext, abort_task},
     io::{Compression, IoError, Location, ObjectWriter, OutputFile, OutputFolder, OutputOptions, part_name},
     rdd::Rdd,
@@ -51,24 +53,66 @@ impl<T, W: Writer<T>> JobFunction<T> for Save<W> {
     }
 }
 
-/// Saves every partition of `rdd` under `path` and waits for it. An existing folder is an error before any task runs; a
-/// job that fails leaves nothing behind.
-pub(super) fn save<R: Rdd, W: Writer<R::Item>>(call: Call, rdd: &R, path: &Location, writer: W) -> Result<()> {
-    let folder = OutputFolder::create(path)?;
+/// Saves every partition of `rdd` in a new folder. An existing folder is an error before any task runs; a job that fails
+/// leaves nothing behind.
+pub(super) fn save<R: Rdd, W: Writer<R::Item>>(call: Call, rdd: &R, path: &str, writer: W) -> JobHandle<()> {
+    let folder = Location::parse(path).and_then(|location| OutputFolder::create(&location));
+    match folder {
+        Ok(folder) => save_in(call, rdd, folder, writer),
+        Err(error) => JobHandle::failed(call, error.into()),
+    }
+}
+
+fn save_in<R: Rdd, W: Writer<R::Item>>(call: Call, rdd: &R, folder: OutputFolder, writer: W) -> JobHandle<()> {
     let function = Save { folder: folder.clone(), rdd: rdd.handle().id(), writer };
-    match call.run(rdd, function, |_| Ok(())).wait() {
-        Ok(()) => Ok(folder.finish()?),
-        Err(error) => {
-            if let Err(error) = folder.abort() {
-                tracing::warn!(%error, "the output of a failed job could not be removed");
-            }
-            Err(error)
+    let (submission, _) = call.submission(rdd, Partitions::All, function);
+    call.start(rdd, SaveSteps { submission: Some(submission), output: Some(Output { folder: Some(folder), is_complete: false }) })
+}
+
+/// One job that writes all parts, then the mark of success.
+struct SaveSteps {
+    submission: Option<Box<Submission>>,
+    output: Option<Output>,
+}
+
+impl Steps<()> for SaveSteps {
+    fn next(&mut self) -> Result<Next<()>> {
+        if let Some(submission) = self.submission.take() {
+            return Ok(Next::Job(submission));
+        }
+        let mut output = self.output.take().expect("an action is asked once after its last job");
+        output.is_complete = true;
+        Ok(Next::value(move || Ok(output.end()?)))
+    }
+}
+
+/// A folder that is being written: finished or removed, but not left half done.
+struct Output {
+    /// There until it is finished or removed.
+    folder: Option<OutputFolder>,
+    is_complete: bool,
+}
+
+impl Output {
+    fn end(&mut self) -> Result<(), IoError> {
+        match self.folder.take() {
+            Some(folder) if self.is_complete => folder.finish(),
+            Some(folder) => folder.abort(),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Drop for Output {
+    fn drop(&mut self) {
+        if let Err(error) = self.end() {
+            tracing::warn!(%error, "an output could not be brought to its end");
         }
     }
 }
 
 /// Saves the rows in serialized form.
-pub(crate) fn save_objects<R: Rdd>(call: Call, rdd: &R, path: &Location) -> Result<()> {
+pub(crate) fn save_objects<R: Rdd>(call: Call, rdd: &R, path: &str) -> JobHandle<()> {
     save(call, rdd, path, Objects(Compression::default()))
 }
 

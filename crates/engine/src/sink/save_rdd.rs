@@ -5,8 +5,8 @@ use std::fmt::Display;
 use super::save::{Lines, save, save_objects};
 use crate::{
     Codec, Result,
-    action::Call,
-    io::{Location, OutputOptions},
+    action::{Call, JobHandle},
+    io::OutputOptions,
     rdd::Rdd,
 };
 
@@ -36,7 +36,16 @@ pub trait SaveRdd: Rdd {
     where
         Self::Item: Display,
     {
-        save(Call::new("save_as_text_file"), self, &Location::parse(path)?, Lines(OutputOptions::default()))
+        self.save_as_text_file_async(path).wait()
+    }
+
+    /// [`save_as_text_file`](SaveRdd::save_as_text_file) in the background.
+    #[track_caller]
+    fn save_as_text_file_async(&self, path: &str) -> JobHandle<()>
+    where
+        Self::Item: Display,
+    {
+        save(Call::new("save_as_text_file"), self, path, Lines(OutputOptions::default()))
     }
 
     /// [`save_as_text_file`](SaveRdd::save_as_text_file), compressed.
@@ -58,14 +67,29 @@ pub trait SaveRdd: Rdd {
     where
         Self::Item: Display,
     {
+        self.save_as_compressed_text_file_async(path, codec).wait()
+    }
+
+    /// [`save_as_compressed_text_file`](SaveRdd::save_as_compressed_text_file) in the background.
+    #[track_caller]
+    fn save_as_compressed_text_file_async(&self, path: &str, codec: Codec) -> JobHandle<()>
+    where
+        Self::Item: Display,
+    {
         let options = OutputOptions { codec: Some(codec), ..OutputOptions::default() };
-        save(Call::new("save_as_compressed_text_file"), self, &Location::parse(path)?, Lines(options))
+        save(Call::new("save_as_compressed_text_file"), self, path, Lines(options))
     }
 
     /// Saves the rows in serialized form, for [`object_file`](crate::Context::object_file) to read.
     #[track_caller]
     fn save_as_object_file(&self, path: &str) -> Result<()> {
-        save_objects(Call::new("save_as_object_file"), self, &Location::parse(path)?)
+        self.save_as_object_file_async(path).wait()
+    }
+
+    /// [`save_as_object_file`](SaveRdd::save_as_object_file) in the background.
+    #[track_caller]
+    fn save_as_object_file_async(&self, path: &str) -> JobHandle<()> {
+        save_objects(Call::new("save_as_object_file"), self, path)
     }
 }
 
