@@ -33,5 +33,12 @@ pub use error::{Error, Result};
 pub use executor::TaskContext;
 pub use pair::{Combined, Combiner, PairRdd};
 pub use partitioner::{AnyPartitioner, HashPartitioner, KeyPartitioner, Partitioner};
-pub use rdd::{BoxRdd, Filter, Map, Parent, Rdd, RddHandle, Rows, Transform, With};
+pub use rdd::{
+    BoxRdd, Cartesian, Coalesced, Filter, FlatMap, Glom, HandleBuilder, Map, MapPartitions, Parent, Pipe, PipeCommand,
+    Pruned, Rdd, RddHandle, Rows, Sample, Split, Transform, Union, UnionMany, With, Zip, ZipPartitions, ZipWithIndex,
+    ZipWithUniqueId,
+};
+pub use ship::Ship;
 pub use source::{Parallelize, Range, RangeNumber};
+
+pub use firesteel_types::{Determinism, NarrowMap, PartitionId, PreferredLocations, RddId, TaskLocation};

@@ -170,6 +170,9 @@ impl<T: 'static> Flow<T> {
     }
 
     fn run(self: &Arc<Self>, steps: Box<dyn Steps<T>>, submission: Submission) {
+        if let Some(why) = submission.rdd.invalid() {
+            return self.finish(Err(Error::invalid(&**why)));
+        }
         let driver = self.driver.as_ref().expect("an action with steps has a driver");
         let job = driver.next_job();
         let mut state = self.state.lock();

@@ -5,7 +5,11 @@ use std::{fmt, sync::Arc};
 use firesteel_scheduler::Cancel;
 
 use super::ContextBuilder;
-use crate::{Result, driver::Driver};
+use crate::{
+    Result,
+    driver::Driver,
+    rdd::{HandleBuilder, RddHandle},
+};
 
 /// An application: makes RDDs, runs their jobs, and stops when its last clone is dropped.
 ///
@@ -46,6 +50,19 @@ impl Context {
     /// How many partitions an RDD has when nobody says otherwise.
     pub fn default_parallelism(&self) -> u32 {
         self.driver().query(firesteel_scheduler::Scheduler::default_parallelism)
+    }
+
+    /// Begins an RDD of a type of your own, without parents for now. See [`Rdd`](crate::Rdd).
+    ///
+    /// ```
+    /// # use firesteel::prelude::*;
+    /// # let ctx = Context::local(2)?;
+    /// assert_eq!(ctx.new_rdd("countdown", 3).build().partitions(), 3);
+    /// # Ok::<(), firesteel::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn new_rdd(&self, operator: &'static str, partitions: u32) -> HandleBuilder {
+        RddHandle::builder(self.driver(), operator, partitions)
     }
 
     /// Cancels every job, running or waiting.

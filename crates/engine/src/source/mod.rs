@@ -5,5 +5,5 @@ mod partition_values;
 mod range;
 
 pub use parallelize::Parallelize;
-pub(crate) use partition_values::PartitionValues;
+pub(crate) use partition_values::{NO_PARTITIONS, PartitionValues};
 pub use range::{Range, RangeNumber};
