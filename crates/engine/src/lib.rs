@@ -54,8 +54,15 @@ pub use executor::TaskContext;
 pub use io::{Codec, IoError};
 pub use pair::{Combined, Combiner, PairRdd};
 pub use partitioner::{AnyPartitioner, HashPartitioner, KeyPartitioner, Partitioner};
-pub use rdd::{BoxRdd, Filter, Map, Parent, Rdd, RddHandle, Rows, Transform, With};
-pub use firesteel_types::StorageLevel;
+pub use rdd::{
+    BoxRdd, Cartesian, Coalesced, Filter, FlatMap, Glom, HandleBuilder, Map, MapPartitions, Parent, Pipe, PipeCommand,
+    Pruned, Rdd, RddHandle, Rows, Sample, Split, Transform, Union, UnionMany, With, Zip, ZipPartitions, ZipWithIndex,
+    ZipWithUniqueId,
+};
+pub use ship::Ship;
+pub use firesteel_types::{
+    Determinism, NarrowMap, PartitionId, PreferredLocations, RddId, StorageLevel, TaskLocation,
+};
 pub use sink::SaveRdd;
 pub use source::{BinaryRecords, Content, ObjectFile, Parallelize, Range, RangeNumber, TextFile, WholeFiles};
 

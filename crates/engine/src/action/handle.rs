@@ -265,6 +265,9 @@ impl<T: 'static> Flow<T> {
     }
 
     fn run(self: &Arc<Self>, steps: Box<dyn Steps<T>>, mut submission: Submission) {
+        if let Some(why) = submission.rdd.invalid() {
+            return self.finish(Err(Error::invalid(&**why)));
+        }
         let driver = self.driver.as_ref().expect("an action with steps has a driver");
         let job = driver.next_job();
         submission.properties.clone_from(&self.properties);

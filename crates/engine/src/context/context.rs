@@ -5,7 +5,12 @@ use std::{fmt, sync::Arc};
 use firesteel_types::settings;
 
 use super::ContextBuilder;
-use crate::{Conf, Result, driver::Driver, io::ReadOptions};
+use crate::{
+    Conf, Result,
+    driver::Driver,
+    io::ReadOptions,
+    rdd::{HandleBuilder, RddHandle},
+};
 
 /// An application: makes RDDs, runs their jobs, and stops when its last clone is dropped.
 ///
@@ -53,6 +58,19 @@ impl Context {
     /// How many partitions an RDD has when nobody says otherwise.
     pub fn default_parallelism(&self) -> u32 {
         self.driver().query(firesteel_scheduler::Scheduler::default_parallelism)
+    }
+
+    /// Begins an RDD of a type of your own, without parents for now. See [`Rdd`](crate::Rdd).
+    ///
+    /// ```
+    /// # use firesteel::prelude::*;
+    /// # let ctx = Context::local(2)?;
+    /// assert_eq!(ctx.new_rdd("countdown", 3).build().partitions(), 3);
+    /// # Ok::<(), firesteel::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn new_rdd(&self, operator: &'static str, partitions: u32) -> HandleBuilder {
+        RddHandle::builder(self.driver(), operator, partitions)
     }
 
     /// How many partitions files are split into at least when nobody says otherwise.

@@ -5,7 +5,7 @@ use std::cell::Cell;
 use firesteel_types::RddId;
 
 thread_local! {
-    static BLAMED: Cell<Option<RddId>> = const { Cell::new(None) };
+    static BLAMED: Cell<Option<Option<RddId>>> = const { Cell::new(None) };
 }
 
 /// A guard around the call of a user's function: if the call unwinds, its operator is remembered.
@@ -13,13 +13,19 @@ thread_local! {
 /// Costs nothing while all goes well: only the unwinder runs its `drop`, and a function that cannot panic has no
 /// unwinder. The innermost guard runs first and the first one counts.
 #[must_use]
-pub struct Blame(RddId);
+pub struct Blame(Option<RddId>);
 
 impl Blame {
     /// Blames the operator that makes `operator`.
     #[inline(always)]
     pub const fn new(operator: RddId) -> Self {
-        Self(operator)
+        Self(Some(operator))
+    }
+
+    /// Blames nobody: for what runs inside of a guarded call, but is not part of it.
+    #[inline(always)]
+    pub const fn nobody() -> Self {
+        Self(None)
     }
 
     /// Runs `call` under this guard.
@@ -42,7 +48,7 @@ impl Drop for Blame {
 
 /// The operator blamed since the last call, if any.
 pub(crate) fn take_blamed() -> Option<RddId> {
-    BLAMED.take()
+    BLAMED.take().flatten()
 }
 
 #[cfg(test)]
@@ -57,6 +63,14 @@ mod tests {
         let _: Result<(), _> = catch_unwind(AssertUnwindSafe(nested));
 
         assert_eq!(take_blamed(), Some(RddId(2)));
+        assert_eq!(take_blamed(), None);
+    }
+
+    #[test]
+    fn what_runs_inside_of_a_guarded_call_can_be_spared() {
+        let nested = || Blame::new(RddId(1)).on(|| Blame::nobody().on(|| resume_unwind(Box::new(()))));
+        let _: Result<(), _> = catch_unwind(AssertUnwindSafe(nested));
+
         assert_eq!(take_blamed(), None);
     }
 

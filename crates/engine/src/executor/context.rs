@@ -207,6 +207,11 @@ impl TaskContext {
         &self.0.environment
     }
 
+    /// Calls `wake` when somebody wants the task to end, on another thread: for waits that cannot check.
+    pub(crate) fn on_kill(&self, wake: impl FnOnce() + Send + 'static) {
+        self.0.kill.on_kill(wake);
+    }
+
     pub(crate) fn kill_reason(&self) -> Option<&str> {
         self.0.kill.reason()
     }

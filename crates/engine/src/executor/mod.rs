@@ -3,6 +3,7 @@
 mod blame;
 mod context;
 mod environment;
+mod helper;
 mod hook;
 mod kill;
 mod listeners;
@@ -13,6 +14,7 @@ pub use blame::Blame;
 pub use context::TaskContext;
 pub(crate) use context::TaskIdentity;
 pub(crate) use environment::{DriverLine, Environment};
+pub(crate) use helper::spawn_helper;
 pub(crate) use hook::install as install_panic_hook;
 pub(crate) use kill::KillSwitch;
 pub(crate) use runner::{Executor, Launch, Report, ReportedEnd};

@@ -177,7 +177,8 @@ fn failure_of(task: &TaskContext, payload: Box<dyn std::any::Any + Send>) -> (Ta
     }
 }
 
-fn panic_text(panic: Option<hook::PanicRecord>, payload: Box<dyn std::any::Any + Send>) -> String {
+/// What the report of a panicked task says.
+pub(super) fn panic_text(panic: Option<hook::PanicRecord>, payload: Box<dyn std::any::Any + Send>) -> String {
     let Some(hook::PanicRecord { message, place, backtrace }) = panic else {
         // Unwound with `resume_unwind` by user code, which runs no hook.
         let text = payload.downcast_ref::<&str>().map(ToString::to_string);

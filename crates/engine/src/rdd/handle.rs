@@ -48,6 +48,10 @@ struct DriverSide {
     partitioner: Option<AnyPartitioner>,
     traits: Traits,
     partition_data: Option<PartitionData>,
+    /// Why it, or something behind it, cannot be computed.
+    invalid: Option<Arc<str>>,
+    /// Whether it, or something behind it in the same stage, prefers any place.
+    located: bool,
     /// Whether the scheduler has ever heard of it.
     known: AtomicBool,
 }
@@ -113,6 +117,12 @@ impl HandleBuilder {
         self.id
     }
 
+    /// How many partitions it has, once that is known.
+    pub(crate) fn partitions(mut self, partitions: u32) -> Self {
+        self.partitions = partitions;
+        self
+    }
+
     /// What it is computed from.
     pub fn parents(self, parents: Vec<Parent>) -> Self {
         self.side.state.lock().parents = parents;
@@ -167,8 +177,25 @@ impl HandleBuilder {
         self
     }
 
+    /// It was asked for in a way that cannot be: every job on it, or on what is made from it, fails with `why`.
+    pub(crate) fn invalid(mut self, why: impl fmt::Display) -> Self {
+        let (operator, site) = (self.side.operator, self.side.site);
+        self.side.invalid = Some(format!("{operator} at {}:{}: {why}", site.file(), site.line()).into());
+        self
+    }
+
     /// The RDD.
-    pub fn build(self) -> RddHandle {
+    pub fn build(mut self) -> RddHandle {
+        let state = self.side.state.get_mut();
+        // What was wrong first explains the rest.
+        if let Some(why) = state.parents.iter().find_map(|parent| parent.handle().side().invalid.clone()) {
+            self.side.invalid = Some(why);
+        }
+        self.side.located = self.side.preferred != PreferredLocations::None
+            || state.parents.iter().any(|parent| match parent {
+                Parent::Narrow(handle, _) => handle.is_located(),
+                Parent::Shuffle(_) => false,
+            });
         RddHandle(Arc::new(Inner { id: self.id, partitions: self.partitions, driver: Some(Box::new(self.side)) }))
     }
 }
@@ -199,6 +226,8 @@ impl RddHandle {
                 partitioner: None,
                 traits: Traits::default(),
                 partition_data: None,
+                invalid: None,
+                located: false,
                 known: AtomicBool::new(false),
             },
         }
@@ -229,6 +258,26 @@ impl RddHandle {
     /// How keys are dealt to partitions, if that is known.
     pub fn partitioner(&self) -> Option<&AnyPartitioner> {
         self.side().partitioner.as_ref()
+    }
+
+    /// Why jobs on it cannot run, if it was asked for in a way that cannot be.
+    pub(crate) fn invalid(&self) -> Option<&Arc<str>> {
+        self.side().invalid.as_ref()
+    }
+
+    /// Whether it, or something behind it in the same stage, prefers any place.
+    pub(crate) fn is_located(&self) -> bool {
+        self.side().located
+    }
+
+    /// The operator that made it, and the line where it was called.
+    pub(crate) fn origin(&self) -> (&'static str, &'static Location<'static>) {
+        (self.side().operator, self.side().site)
+    }
+
+    /// The name that somebody gave it.
+    pub(crate) fn own_name(&self) -> Option<Arc<str>> {
+        self.side().name.lock().clone()
     }
 
     /// Gives it a name for people.

@@ -14,6 +14,65 @@ use crate::{data::Data, executor::TaskContext, ship::Ship};
 /// and, for rows that are pairs, in [`PairRdd`](crate::PairRdd); actions are in [`Actions`](crate::Actions).
 ///
 /// A clone is the same RDD.
+///
+/// # An RDD of your own
+///
+/// A source of rows, or an operator that is not there, is a struct with a handle and two methods.
+/// [`Context::new_rdd`](crate::Context::new_rdd) begins the handle of a source; for an operator, `derive` of the parent's
+/// [handle](RddHandle) does. The [`ship!`](crate::ship) macro says which fields travel to executors. What partitions read
+/// is said with [`Parent`](super::Parent)s, and `compute` must ask its parents for just those partitions.
+///
+/// ```
+/// use firesteel::{PartitionId, RddHandle, Ship, prelude::*, ship};
+///
+/// /// Counts down to zero, once in each partition.
+/// #[derive(Clone)]
+/// struct Countdown {
+///     handle: RddHandle,
+///     from: u32,
+/// }
+///
+/// ship!(impl[] Countdown { handle; values from });
+///
+/// impl Rdd for Countdown {
+///     type Item = u32;
+///
+///     fn handle(&self) -> &RddHandle {
+///         &self.handle
+///     }
+///
+///     fn compute<'a>(&'a self, _: PartitionId, _: &'a TaskContext) -> impl Iterator<Item = u32> + 'a {
+///         (0..=self.from).rev()
+///     }
+/// }
+///
+/// /// Every second row.
+/// #[derive(Clone)]
+/// struct EverySecond<R> {
+///     parent: R,
+///     handle: RddHandle,
+/// }
+///
+/// ship!(impl[R: Ship] EverySecond<R> { parent, handle });
+///
+/// impl<R: Rdd> Rdd for EverySecond<R> {
+///     type Item = R::Item;
+///
+///     fn handle(&self) -> &RddHandle {
+///         &self.handle
+///     }
+///
+///     fn compute<'a>(&'a self, split: PartitionId, task: &'a TaskContext) -> impl Iterator<Item = R::Item> + 'a {
+///         self.parent.compute(split, task).step_by(2)
+///     }
+/// }
+///
+/// let ctx = Context::local(2)?;
+/// let countdown = Countdown { handle: ctx.new_rdd("countdown", 2).build(), from: 3 };
+/// let fewer = EverySecond { handle: countdown.handle().derive("every second").build(), parent: countdown };
+/// assert_eq!(fewer.map(|x| x * 10).collect()?, [30, 10, 30, 10]);
+/// # Ok::<(), firesteel::Error>(())
+/// ```
 pub trait Rdd: Ship + Clone + Send + Sync + 'static {
     /// The type of the rows.
     type Item: Data;

@@ -2,6 +2,10 @@
 
 use std::vec;
 
+use firesteel_types::RddId;
+
+use crate::executor::{Blame, TaskContext};
+
 /// The most rows that are computed ahead in one go.
 const BATCH_MAX: usize = 1024;
 
@@ -22,6 +26,13 @@ pub struct Rows<'a, T> {
     source: Box<dyn Batches<T> + 'a>,
     batch: vec::IntoIter<T>,
     next_batch: usize,
+    watch: Option<Watch<'a>>,
+}
+
+/// Whose function makes the rows, for whom.
+struct Watch<'a> {
+    task: &'a TaskContext,
+    operator: RddId,
 }
 
 /// Rows in batches.
@@ -47,7 +58,24 @@ impl<T, I: Iterator<Item = T>> Batches<T> for I {
 impl<'a, T: 'a> Rows<'a, T> {
     /// The rows that an iterator gives.
     pub fn new(rows: impl IntoIterator<Item = T, IntoIter: 'a>) -> Self {
-        Self { source: Box::new(rows.into_iter()), batch: Vec::new().into_iter(), next_batch: 1 }
+        Self { source: Box::new(rows.into_iter()), batch: Vec::new().into_iter(), next_batch: 1, watch: None }
+    }
+
+    /// The same rows as the function of `operator` gave them: each batch sees an order to end, and a panic is blamed on
+    /// the operator.
+    pub(crate) fn watched(mut self, task: &'a TaskContext, operator: RddId) -> Self {
+        self.watch = Some(Watch { task, operator });
+        self
+    }
+}
+
+fn pull<T>(source: &mut dyn Batches<T>, watch: Option<&Watch<'_>>, most: usize) -> Vec<T> {
+    match watch {
+        Some(Watch { task, operator }) => {
+            task.check();
+            Blame::new(*operator).on(|| source.next_batch(most))
+        }
+        None => source.next_batch(most),
     }
 }
 
@@ -59,7 +87,7 @@ impl<T> Iterator for Rows<'_, T> {
         if let Some(row) = self.batch.next() {
             return Some(row);
         }
-        self.batch = self.source.next_batch(self.next_batch).into_iter();
+        self.batch = pull(&mut *self.source, self.watch.as_ref(), self.next_batch).into_iter();
         self.next_batch = (self.next_batch * 2).min(BATCH_MAX);
         self.batch.next()
     }
@@ -70,10 +98,11 @@ impl<T> Iterator for Rows<'_, T> {
         (least.saturating_add(here), most.and_then(|most| most.checked_add(here)))
     }
 
-    fn fold<B, F: FnMut(B, T) -> B>(mut self, init: B, mut f: F) -> B {
-        let mut folded = self.batch.fold(init, &mut f);
+    fn fold<B, F: FnMut(B, T) -> B>(self, init: B, mut f: F) -> B {
+        let Self { mut source, batch, watch, .. } = self;
+        let mut folded = batch.fold(init, &mut f);
         loop {
-            let batch = self.source.next_batch(BATCH_MAX);
+            let batch = pull(&mut *source, watch.as_ref(), BATCH_MAX);
             if batch.is_empty() {
                 return folded;
             }

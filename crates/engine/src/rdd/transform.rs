@@ -1,11 +1,30 @@
 //! The transformations of any RDD.
 
+use std::fmt::Display;
+
 use firesteel_types::StorageLevel;
 
-use super::{BoxRdd, Filter, Map, Rdd, With};
-use crate::{Result, cache::Persisted, checkpoint::Checkpointed, data::Data, ship::captures_nothing};
+use super::{
+    BoxRdd, Cartesian, Coalesced, Filter, FlatMap, Glom, Map, MapPartitions, Pipe, PipeCommand, Pruned, Rdd, Rows,
+    Sample, Split, Union, With, Zip, ZipPartitions, ZipWithIndex, ZipWithUniqueId, debug_string::debug_string,
+};
+use crate::{
+    Result, cache::Persisted, checkpoint::Checkpointed, data::Data, sampling::Replacement, ship::captures_nothing,
+};
 
 /// What makes an RDD from an RDD. Lazy: nothing runs until an action asks for rows.
+///
+/// An argument that cannot be (no partitions, a negative fraction, sides that do not fit together) does not fail here: the
+/// first action on the RDD, or on anything made from it, returns an error that names the operator and its line.
+///
+/// ```
+/// use firesteel::prelude::*;
+///
+/// let ctx = Context::local(2)?;
+/// let error = ctx.range(0..10).coalesce(0).map(|x| x + 1).count().unwrap_err();
+/// assert!(error.to_string().contains("coalesce at "));
+/// # Ok::<(), firesteel::Error>(())
+/// ```
 pub trait Transform: Rdd {
     /// Brings values along for the function of the next operator, which gets them as its first argument.
     ///
@@ -130,6 +149,398 @@ pub trait Transform: Rdd {
     {
         captures_nothing::<F>();
         self.with(()).filter(move |(), row| f(row))
+    }
+
+    /// Makes any number of rows from every row: those of the collection or iterator that `f` gives.
+    ///
+    /// ```
+    /// # use firesteel::prelude::*;
+    /// # let ctx = Context::local(2)?;
+    /// assert_eq!(ctx.range(0..4).flat_map(|x| 0..x).collect()?, [0, 0, 1, 0, 1, 2]);
+    /// # Ok::<(), firesteel::Error>(())
+    /// ```
+    #[track_caller]
+    fn flat_map<I, F>(
+        &self,
+        f: F,
+    ) -> FlatMap<Self, (), impl Fn(&(), Self::Item) -> I + Copy + Send + Sync + 'static>
+    where
+        I: IntoIterator<Item: Data, IntoIter: 'static>,
+        F: Fn(Self::Item) -> I + Copy + Send + Sync + 'static,
+    {
+        captures_nothing::<F>();
+        self.with(()).flat_map(move |(), row| f(row))
+    }
+
+    /// Puts a key before every row.
+    ///
+    /// ```
+    /// # use firesteel::prelude::*;
+    /// # let ctx = Context::local(2)?;
+    /// assert_eq!(ctx.range(4..7).key_by(|x| x % 2).collect()?, [(0, 4), (1, 5), (0, 6)]);
+    /// # Ok::<(), firesteel::Error>(())
+    /// ```
+    #[track_caller]
+    fn key_by<K, F>(
+        &self,
+        f: F,
+    ) -> Map<Self, (), impl Fn(&(), Self::Item) -> (K, Self::Item) + Copy + Send + Sync + 'static>
+    where
+        K: Data,
+        F: Fn(&Self::Item) -> K + Copy + Send + Sync + 'static,
+    {
+        captures_nothing::<F>();
+        self.with(()).key_by(move |(), row| f(row))
+    }
+
+    /// Applies `f` to all rows of each partition at once: for work that is worth doing once for many rows.
+    ///
+    /// `f` gets and gives [`Rows`], an iterator; if it is lazy, no more rows are held than it keeps itself.
+    ///
+    /// ```
+    /// # use firesteel::prelude::*;
+    /// # let ctx = Context::local(2)?;
+    /// let largest = ctx.range_into(0..10, 3).map_partitions(|rows| Rows::new(rows.max()));
+    /// assert_eq!(largest.collect()?, [2, 5, 9]);
+    /// # Ok::<(), firesteel::Error>(())
+    /// ```
+    #[track_caller]
+    fn map_partitions<U, F>(
+        &self,
+        f: F,
+    ) -> MapPartitions<
+        Self,
+        (),
+        impl for<'r> Fn(&'r (), u32, Rows<'r, Self::Item>) -> Rows<'r, U> + Copy + Send + Sync + 'static,
+    >
+    where
+        U: Data,
+        F: Fn(Rows<'_, Self::Item>) -> Rows<'_, U> + Copy + Send + Sync + 'static,
+    {
+        captures_nothing::<F>();
+        self.with(()).map_partitions(move |(), rows| f(rows))
+    }
+
+    /// As [`map_partitions`](Transform::map_partitions), for an `f` that leaves every key in its partition: later
+    /// operators by key need no shuffle if none was needed before.
+    ///
+    /// ```
+    /// # use firesteel::prelude::*;
+    /// # let ctx = Context::local(2)?;
+    /// let counts = ctx.range(0..6).map(|x| (x % 3, 1)).reduce_by_key(|a, b| a + b);
+    /// let doubled = counts.map_partitions_keeping_partitioner(|rows| Rows::new(rows.map(|(key, n)| (key, 2 * n))));
+    /// assert_eq!(doubled.handle().partitioner(), counts.handle().partitioner());
+    /// # Ok::<(), firesteel::Error>(())
+    /// ```
+    #[track_caller]
+    fn map_partitions_keeping_partitioner<U, F>(
+        &self,
+        f: F,
+    ) -> MapPartitions<
+        Self,
+        (),
+        impl for<'r> Fn(&'r (), u32, Rows<'r, Self::Item>) -> Rows<'r, U> + Copy + Send + Sync + 'static,
+    >
+    where
+        U: Data,
+        F: Fn(Rows<'_, Self::Item>) -> Rows<'_, U> + Copy + Send + Sync + 'static,
+    {
+        captures_nothing::<F>();
+        self.with(()).map_partitions_keeping_partitioner(move |(), rows| f(rows))
+    }
+
+    /// As [`map_partitions`](Transform::map_partitions); `f` also gets the number of the partition.
+    ///
+    /// ```
+    /// # use firesteel::prelude::*;
+    /// # let ctx = Context::local(2)?;
+    /// let placed = ctx.range_into(0..4, 2);
+    /// let placed = placed.map_partitions_with_index(|partition, rows| Rows::new(rows.map(move |x| (partition, x))));
+    /// assert_eq!(placed.collect()?, [(0, 0), (0, 1), (1, 2), (1, 3)]);
+    /// # Ok::<(), firesteel::Error>(())
+    /// ```
+    #[track_caller]
+    fn map_partitions_with_index<U, F>(
+        &self,
+        f: F,
+    ) -> MapPartitions<
+        Self,
+        (),
+        impl for<'r> Fn(&'r (), u32, Rows<'r, Self::Item>) -> Rows<'r, U> + Copy + Send + Sync + 'static,
+    >
+    where
+        U: Data,
+        F: Fn(u32, Rows<'_, Self::Item>) -> Rows<'_, U> + Copy + Send + Sync + 'static,
+    {
+        captures_nothing::<F>();
+        self.with(()).map_partitions_with_index(move |(), partition, rows| f(partition, rows))
+    }
+
+    /// Makes each partition one row: a vector of its rows.
+    ///
+    /// ```
+    /// # use firesteel::prelude::*;
+    /// # let ctx = Context::local(2)?;
+    /// assert_eq!(ctx.range_into(0..3, 2).glom().collect()?, [vec![0], vec![1, 2]]);
+    /// # Ok::<(), firesteel::Error>(())
+    /// ```
+    #[track_caller]
+    fn glom(&self) -> Glom<Self> {
+        Glom::new(self)
+    }
+
+    /// Takes about `fraction` of the rows at random. With replacement a row may be taken several times, and the
+    /// fraction is the number of times to expect.
+    ///
+    /// The same rows, partitions and seed give the same sample. The partitioner is kept.
+    ///
+    /// ```
+    /// # use firesteel::prelude::*;
+    /// use firesteel::sampling::Replacement;
+    ///
+    /// # let ctx = Context::local(2)?;
+    /// let sample = ctx.range(0..1000).sample(Replacement::Without, 0.1, 42);
+    /// let rows = sample.collect()?;
+    /// assert!((60..140).contains(&rows.len()));
+    /// assert_eq!(sample.collect()?, rows);
+    /// # Ok::<(), firesteel::Error>(())
+    /// ```
+    #[track_caller]
+    fn sample(&self, replacement: Replacement, fraction: f64, seed: u64) -> Sample<Self> {
+        Sample::new(self, replacement, fraction, seed)
+    }
+
+    /// Deals the rows at random into as many RDDs as there are weights, each of which gets its share of them.
+    ///
+    /// Every row is in exactly one of them. Each computes this RDD again unless it is kept in memory.
+    ///
+    /// ```
+    /// # use firesteel::prelude::*;
+    /// # let ctx = Context::local(2)?;
+    /// let parts = ctx.range(0..1000).random_split(&[3.0, 1.0], 7);
+    /// assert_eq!(parts[0].count()? + parts[1].count()?, 1000);
+    /// # Ok::<(), firesteel::Error>(())
+    /// ```
+    #[track_caller]
+    fn random_split(&self, weights: &[f64], seed: u64) -> Vec<Split<Self>> {
+        Split::all(self, weights, seed)
+    }
+
+    /// All rows of both, doubles included: the partitions of this RDD, then those of the other.
+    ///
+    /// If both have the same partitioner, partition *i* has the rows of both partitions *i* instead, and the partitioner is
+    /// kept. An RDD without partitions changes nothing.
+    ///
+    /// ```
+    /// # use firesteel::prelude::*;
+    /// # let ctx = Context::local(2)?;
+    /// assert_eq!(ctx.range(0..3).union(&ctx.range(2..4)).collect()?, [0, 1, 2, 2, 3]);
+    /// # Ok::<(), firesteel::Error>(())
+    /// ```
+    #[track_caller]
+    fn union<R: Rdd<Item = Self::Item>>(&self, other: &R) -> Union<Self, R> {
+        Union::new(self, other)
+    }
+
+    /// Every row with every row of `other`. Has as many partitions as both numbers multiplied.
+    ///
+    /// ```
+    /// # use firesteel::prelude::*;
+    /// # let ctx = Context::local(2)?;
+    /// let pairs = ctx.range_into(0..2, 1).cartesian(&ctx.range_into(5..7, 1));
+    /// assert_eq!(pairs.collect()?, [(0, 5), (0, 6), (1, 5), (1, 6)]);
+    /// # Ok::<(), firesteel::Error>(())
+    /// ```
+    #[track_caller]
+    fn cartesian<R: Rdd>(&self, other: &R) -> Cartesian<Self, R> {
+        Cartesian::new(self, other)
+    }
+
+    /// Pairs the rows of both, one by one.
+    ///
+    /// Both need the same number of partitions, which the first action checks, and the same number of rows in each,
+    /// which its tasks check: both hold when one was made from the other with `map`.
+    ///
+    /// ```
+    /// # use firesteel::prelude::*;
+    /// # let ctx = Context::local(2)?;
+    /// let numbers = ctx.range(1..4);
+    /// assert_eq!(numbers.zip(&numbers.map(|x| x * x)).collect()?, [(1, 1), (2, 4), (3, 9)]);
+    /// # Ok::<(), firesteel::Error>(())
+    /// ```
+    #[track_caller]
+    fn zip<R: Rdd>(&self, other: &R) -> Zip<Self, R> {
+        Zip::new(self, other)
+    }
+
+    /// Applies `f` to the rows of each partition and those of the same partition of `other`.
+    ///
+    /// ```
+    /// # use firesteel::prelude::*;
+    /// # let ctx = Context::local(2)?;
+    /// let (left, right) = (ctx.range_into(0..4, 2), ctx.range_into(10..12, 2));
+    /// let both = left.zip_partitions(&right, |left, right| Rows::new(left.chain(right)));
+    /// assert_eq!(both.collect()?, [0, 1, 10, 2, 3, 11]);
+    /// # Ok::<(), firesteel::Error>(())
+    /// ```
+    #[track_caller]
+    fn zip_partitions<R, U, F>(
+        &self,
+        other: &R,
+        f: F,
+    ) -> ZipPartitions<
+        Self,
+        R,
+        (),
+        impl for<'r> Fn(&'r (), Rows<'r, Self::Item>, Rows<'r, R::Item>) -> Rows<'r, U> + Copy + Send + Sync + 'static,
+    >
+    where
+        R: Rdd,
+        U: Data,
+        F: for<'r> Fn(Rows<'r, Self::Item>, Rows<'r, R::Item>) -> Rows<'r, U> + Copy + Send + Sync + 'static,
+    {
+        captures_nothing::<F>();
+        self.with(()).zip_partitions(other, move |(), left, right| f(left, right))
+    }
+
+    /// Puts its place among all rows behind every row.
+    ///
+    /// With more than one partition a job counts the rows of all but the last, here and now.
+    ///
+    /// ```
+    /// # use firesteel::prelude::*;
+    /// # let ctx = Context::local(2)?;
+    /// assert_eq!(ctx.range(7..10).zip_with_index()?.collect()?, [(7, 0), (8, 1), (9, 2)]);
+    /// # Ok::<(), firesteel::Error>(())
+    /// ```
+    #[track_caller]
+    fn zip_with_index(&self) -> Result<ZipWithIndex<Self>> {
+        ZipWithIndex::new(self)
+    }
+
+    /// Puts a number behind every row that no other row has, without a job: row *k* of partition *i* of n gets
+    /// *k* × n + *i*.
+    ///
+    /// ```
+    /// # use firesteel::prelude::*;
+    /// # let ctx = Context::local(2)?;
+    /// assert_eq!(ctx.range_into(5..8, 2).zip_with_unique_id().collect()?, [(5, 0), (6, 1), (7, 3)]);
+    /// # Ok::<(), firesteel::Error>(())
+    /// ```
+    #[track_caller]
+    fn zip_with_unique_id(&self) -> ZipWithUniqueId<Self> {
+        ZipWithUniqueId::new(self)
+    }
+
+    /// Puts partitions together until `partitions` are left, without moving any row; never makes more.
+    ///
+    /// Neighbours go together, in groups of about the same size; or, if partitions prefer hosts, those that prefer the
+    /// same one.
+    ///
+    /// ```
+    /// # use firesteel::prelude::*;
+    /// # let ctx = Context::local(2)?;
+    /// let fewer = ctx.range_into(0..10, 10).coalesce(3);
+    /// assert_eq!(fewer.glom().collect()?, [vec![0, 1, 2], vec![3, 4, 5], vec![6, 7, 8, 9]]);
+    /// # Ok::<(), firesteel::Error>(())
+    /// ```
+    #[track_caller]
+    fn coalesce(&self, partitions: u32) -> Coalesced<Self> {
+        Coalesced::new(self, partitions)
+    }
+
+    /// Keeps the partitions for whose number `keep` holds; the others are not computed at all.
+    ///
+    /// `keep` is called here, on the driver, and may capture what it likes.
+    ///
+    /// ```
+    /// # use firesteel::prelude::*;
+    /// # let ctx = Context::local(2)?;
+    /// assert_eq!(ctx.range_into(0..8, 4).prune_partitions(|partition| partition % 2 == 1).collect()?, [2, 3, 6, 7]);
+    /// # Ok::<(), firesteel::Error>(())
+    /// ```
+    #[track_caller]
+    fn prune_partitions(&self, mut keep: impl FnMut(u32) -> bool) -> Pruned<Self> {
+        Pruned::new(self, (0..self.num_partitions()).filter(|partition| keep(*partition)).collect())
+    }
+
+    /// Gives the rows of each partition to an external program, as lines, and takes the lines that it prints.
+    ///
+    /// The words are the program and its arguments; nothing is split or expanded. A program that cannot be started or ends
+    /// with a failure fails the task. It is started for empty partitions, too.
+    ///
+    /// ```
+    /// # use firesteel::prelude::*;
+    /// # let ctx = Context::local(2)?;
+    /// assert_eq!(ctx.range(8..12).pipe(["grep", "1"]).collect()?, ["10", "11"]);
+    /// # Ok::<(), firesteel::Error>(())
+    /// ```
+    #[track_caller]
+    fn pipe(&self, words: impl IntoIterator<Item = impl Into<String>>) -> Pipe<Self>
+    where
+        Self::Item: Display,
+    {
+        Pipe::new(self, PipeCommand::new(words))
+    }
+
+    /// As [`pipe`](Transform::pipe), with an environment or a working directory for the program.
+    ///
+    /// ```
+    /// # use firesteel::prelude::*;
+    /// # use firesteel::PipeCommand;
+    /// # let ctx = Context::local(2)?;
+    /// let command = PipeCommand::new(["sh", "-c", "cat; echo $LAST"]).env("LAST", "end");
+    /// assert_eq!(ctx.range_into(0..2, 1).pipe_with(command).collect()?, ["0", "1", "end"]);
+    /// # Ok::<(), firesteel::Error>(())
+    /// ```
+    #[track_caller]
+    fn pipe_with(&self, command: PipeCommand) -> Pipe<Self>
+    where
+        Self::Item: Display,
+    {
+        Pipe::new(self, command)
+    }
+
+    /// Gives the RDD a name, for people who look at jobs and lineages. Its clones have it, too.
+    ///
+    /// ```
+    /// # use firesteel::prelude::*;
+    /// # let ctx = Context::local(2)?;
+    /// let rdd = ctx.range(0..3);
+    /// assert_eq!(rdd.set_name("numbers").name(), "numbers");
+    /// # Ok::<(), firesteel::Error>(())
+    /// ```
+    fn set_name(&self, name: impl AsRef<str>) -> &Self {
+        self.handle().set_name(name.as_ref());
+        self
+    }
+
+    /// The name, or the operator and the line that made the RDD if it was given none.
+    ///
+    /// ```
+    /// # use firesteel::prelude::*;
+    /// # let ctx = Context::local(2)?;
+    /// assert!(ctx.range(0..3).name().starts_with("range at "));
+    /// # Ok::<(), firesteel::Error>(())
+    /// ```
+    fn name(&self) -> String {
+        self.handle().name().to_string()
+    }
+
+    /// The lineage as text: one line for each RDD behind this one, indented at shuffles, with numbers of partitions and
+    /// storage levels.
+    ///
+    /// ```
+    /// # use firesteel::prelude::*;
+    /// # let ctx = Context::local(2)?;
+    /// let counts = ctx.range(0..9).map(|x| (x % 3, 1)).reduce_by_key(|a, b| a + b);
+    /// let text = counts.to_debug_string();
+    /// let lines: Vec<&str> = text.lines().map(|line| line.split(" at ").next().unwrap()).collect();
+    /// assert_eq!(lines, ["(2) reduce_by_key[2]", " +-(2) map[1]", "    |  range[0]"]);
+    /// # Ok::<(), firesteel::Error>(())
+    /// ```
+    fn to_debug_string(&self) -> String {
+        debug_string(self.handle())
     }
 }
 

@@ -2,8 +2,11 @@
 
 use std::sync::Arc;
 
-use super::{Filter, Map, Rdd};
-use crate::{data::Data, ship::Func};
+use super::{Filter, FlatMap, HandleBuilder, Map, MapPartitions, Rdd, Rows, ZipPartitions, zip_partitions::zipped};
+use crate::{
+    data::Data,
+    ship::{Func, captures_nothing},
+};
 
 /// An [`Rdd`] together with the values that its next operator's function needs. Made by
 /// [`with`](crate::Transform::with).
@@ -58,5 +61,107 @@ impl<R: Rdd, E: Data> With<R, E> {
         let parent = self.rdd.handle();
         let handle = parent.derive("filter").partitioner(parent.partitioner().cloned()).build();
         Filter { function: Func::new(self.env, f, handle.id()), parent: self.rdd, handle }
+    }
+
+    /// Makes any number of rows from every row. See [`Transform::flat_map`](crate::Transform::flat_map).
+    #[track_caller]
+    pub fn flat_map<I, F>(self, f: F) -> FlatMap<R, E, F>
+    where
+        I: IntoIterator<Item: Data, IntoIter: 'static>,
+        F: Fn(&E, R::Item) -> I + Copy + Send + Sync + 'static,
+    {
+        let handle = self.rdd.handle().derive("flat_map").build();
+        FlatMap { function: Func::new(self.env, f, handle.id()), parent: self.rdd, handle }
+    }
+
+    /// Puts a key before every row. See [`Transform::key_by`](crate::Transform::key_by).
+    #[track_caller]
+    pub fn key_by<K, F>(
+        self,
+        f: F,
+    ) -> Map<R, E, impl Fn(&E, R::Item) -> (K, R::Item) + Copy + Send + Sync + 'static>
+    where
+        K: Data,
+        F: Fn(&E, &R::Item) -> K + Copy + Send + Sync + 'static,
+    {
+        captures_nothing::<F>();
+        let handle = self.rdd.handle().derive("key_by").build();
+        let with_key = move |env: &E, row: R::Item| (f(env, &row), row);
+        Map { function: Func::new(self.env, with_key, handle.id()), parent: self.rdd, handle }
+    }
+
+    /// Applies `f` to all rows of each partition. See [`Transform::map_partitions`](crate::Transform::map_partitions).
+    #[track_caller]
+    pub fn map_partitions<U, F>(
+        self,
+        f: F,
+    ) -> MapPartitions<
+        R,
+        E,
+        impl for<'r> Fn(&'r E, u32, Rows<'r, R::Item>) -> Rows<'r, U> + Copy + Send + Sync + 'static,
+    >
+    where
+        U: Data,
+        F: for<'r> Fn(&'r E, Rows<'r, R::Item>) -> Rows<'r, U> + Copy + Send + Sync + 'static,
+    {
+        captures_nothing::<F>();
+        let builder = self.rdd.handle().derive("map_partitions");
+        self.over_partitions(builder, move |env, _, rows| f(env, rows))
+    }
+
+    /// Applies `f` to all rows of each partition and keeps the partitioner. See
+    /// [`Transform::map_partitions_keeping_partitioner`](crate::Transform::map_partitions_keeping_partitioner).
+    #[track_caller]
+    pub fn map_partitions_keeping_partitioner<U, F>(
+        self,
+        f: F,
+    ) -> MapPartitions<
+        R,
+        E,
+        impl for<'r> Fn(&'r E, u32, Rows<'r, R::Item>) -> Rows<'r, U> + Copy + Send + Sync + 'static,
+    >
+    where
+        U: Data,
+        F: for<'r> Fn(&'r E, Rows<'r, R::Item>) -> Rows<'r, U> + Copy + Send + Sync + 'static,
+    {
+        captures_nothing::<F>();
+        let parent = self.rdd.handle();
+        let builder = parent.derive("map_partitions").partitioner(parent.partitioner().cloned());
+        self.over_partitions(builder, move |env, _, rows| f(env, rows))
+    }
+
+    /// Applies `f` to the number and all rows of each partition. See
+    /// [`Transform::map_partitions_with_index`](crate::Transform::map_partitions_with_index).
+    #[track_caller]
+    pub fn map_partitions_with_index<U, F>(self, f: F) -> MapPartitions<R, E, F>
+    where
+        U: Data,
+        F: for<'r> Fn(&'r E, u32, Rows<'r, R::Item>) -> Rows<'r, U> + Copy + Send + Sync + 'static,
+    {
+        let builder = self.rdd.handle().derive("map_partitions_with_index");
+        self.over_partitions(builder, f)
+    }
+
+    /// Applies `f` to the rows of the same partition of two RDDs. See
+    /// [`Transform::zip_partitions`](crate::Transform::zip_partitions).
+    #[track_caller]
+    pub fn zip_partitions<B, U, F>(self, other: &B, f: F) -> ZipPartitions<R, B, E, F>
+    where
+        B: Rdd,
+        U: Data,
+        F: for<'r> Fn(&'r E, Rows<'r, R::Item>, Rows<'r, B::Item>) -> Rows<'r, U> + Copy + Send + Sync + 'static,
+    {
+        let handle = zipped("zip_partitions", self.rdd.handle(), other.handle()).build();
+        let function = Func::new(self.env, f, handle.id());
+        ZipPartitions { left: self.rdd, right: other.clone(), handle, function }
+    }
+
+    fn over_partitions<U, F>(self, builder: HandleBuilder, f: F) -> MapPartitions<R, E, F>
+    where
+        U: Data,
+        F: for<'r> Fn(&'r E, u32, Rows<'r, R::Item>) -> Rows<'r, U> + Copy + Send + Sync + 'static,
+    {
+        let handle = builder.build();
+        MapPartitions { function: Func::new(self.env, f, handle.id()), parent: self.rdd, handle }
     }
 }

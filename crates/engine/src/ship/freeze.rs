@@ -76,8 +76,9 @@ impl<'a> Thawing<'a> {
 
 /// Implements [`Ship`] for a struct, field by field.
 ///
-/// Fields after `values` are plain serde data; the others ship themselves.
-#[doc(hidden)]
+/// The fields in front are parts that ship themselves: RDDs, handles, and vectors or options of them. Those after
+/// `values` are plain serde data. Generic parameters stand, with their bounds, behind `impl`: `ship!(impl[R: Ship] Twice<R>
+/// { parent, handle; values times })`. For an [`Rdd`](crate::Rdd) of one's own, where there is an example.
 #[macro_export]
 macro_rules! ship {
     (impl[$($generics:tt)*] $name:ty { $($field:ident),* $(; values $($value:ident),*)? }) => {

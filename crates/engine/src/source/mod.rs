@@ -13,7 +13,7 @@ pub(crate) use batches::{batches, or_abort};
 pub use binary_records::BinaryRecords;
 pub use object_file::ObjectFile;
 pub use parallelize::Parallelize;
-pub(crate) use partition_values::PartitionValues;
+pub(crate) use partition_values::{NO_PARTITIONS, PartitionValues};
 pub use range::{Range, RangeNumber};
 pub use text_file::TextFile;
 pub use whole_files::{Content, WholeFiles};

@@ -2,7 +2,7 @@
 
 use firesteel_types::PartitionId;
 
-use super::PartitionValues;
+use super::{NO_PARTITIONS, PartitionValues};
 use crate::{
     Context,
     data::Data,
@@ -40,11 +40,20 @@ impl Context {
     }
 
     /// Spreads `rows` over `partitions` partitions: partition *i* of *n* holds the rows from *i* × len / *n* up to
-    /// (*i* + 1) × len / *n*.
+    /// (*i* + 1) × len / *n*. Into no partitions is an error, which the first action returns.
+    ///
+    /// ```
+    /// # use firesteel::prelude::*;
+    /// # let ctx = Context::local(2)?;
+    /// let rows = ctx.parallelize_into(vec![1, 2, 3, 4, 5], 3);
+    /// assert_eq!(rows.glom().collect()?, [vec![1], vec![2, 3], vec![4, 5]]);
+    /// # Ok::<(), firesteel::Error>(())
+    /// ```
     #[track_caller]
     pub fn parallelize_into<T: Data>(&self, rows: Vec<T>, partitions: u32) -> Parallelize<T> {
-        let slices = PartitionValues::new(slice(rows, partitions.max(1)));
-        let handle = RddHandle::builder(self.driver(), "parallelize", partitions.max(1));
+        let slices = PartitionValues::new(slice(rows, partitions));
+        let handle = RddHandle::builder(self.driver(), "parallelize", partitions);
+        let handle = if partitions == 0 { handle.invalid(NO_PARTITIONS) } else { handle };
         Parallelize { handle: handle.partition_data(slices.data()).build(), slices }
     }
 }

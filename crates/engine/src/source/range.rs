@@ -4,6 +4,7 @@ use std::ops;
 
 use firesteel_types::PartitionId;
 
+use super::NO_PARTITIONS;
 use crate::{
     Context,
     data::Data,
@@ -73,11 +74,19 @@ impl Context {
         self.range_into(range, self.default_parallelism())
     }
 
-    /// The numbers of a range in `partitions` partitions.
+    /// The numbers of a range in `partitions` partitions, split as by [`Context::parallelize_into`].
+    ///
+    /// ```
+    /// # use firesteel::prelude::*;
+    /// # let ctx = Context::local(2)?;
+    /// assert_eq!(ctx.range_into(0..5, 2).glom().collect()?, [vec![0, 1], vec![2, 3, 4]]);
+    /// # Ok::<(), firesteel::Error>(())
+    /// ```
     #[track_caller]
     pub fn range_into<N: RangeNumber>(&self, range: ops::Range<N>, partitions: u32) -> Range<N> {
-        let handle = RddHandle::builder(self.driver(), "range", partitions.max(1)).build();
-        Range { handle, start: range.start, len: N::distance(range.start, range.end) }
+        let handle = RddHandle::builder(self.driver(), "range", partitions);
+        let handle = if partitions == 0 { handle.invalid(NO_PARTITIONS) } else { handle };
+        Range { handle: handle.build(), start: range.start, len: N::distance(range.start, range.end) }
     }
 }
 
@@ -97,7 +106,7 @@ impl<N: RangeNumber> Rdd for Range<N> {
         (0..batches).flat_map(move |batch| {
             task.check();
             let first = from + batch * BATCH;
-            self.start.forward(first).up_to(self.start.forward((first + BATCH).min(to)))
+            self.start.forward(first).up_to(self.start.forward(first.saturating_add(BATCH).min(to)))
         })
     }
 }

@@ -1,0 +1,32 @@
+//! Threads that help a task.
+
+use std::{
+    io,
+    panic::{AssertUnwindSafe, catch_unwind},
+    thread::{self, JoinHandle},
+};
+
+use super::{Abort, TaskContext, blame, hook, runner::panic_text};
+
+/// Runs `work` on a thread of its own as part of `task`: functions of the user find the task there, and a panic is kept
+/// for its report. However the work unwinds, the thread ends in order and says how; whoever joins it passes that on to
+/// the task.
+pub(crate) fn spawn_helper<T: Send + 'static>(
+    name: &str,
+    task: &TaskContext,
+    work: impl FnOnce(&TaskContext) -> T + Send + 'static,
+) -> io::Result<JoinHandle<Result<T, Abort>>> {
+    let task = task.clone();
+    thread::Builder::new().name(name.to_owned()).spawn(move || {
+        TaskContext::set_current(Some(task.clone()));
+        let done = catch_unwind(AssertUnwindSafe(|| work(&task)));
+        TaskContext::set_current(None);
+        done.map_err(|payload| {
+            let (operator, panic) = (blame::take_blamed(), hook::take());
+            match payload.downcast::<Abort>() {
+                Ok(abort) => *abort,
+                Err(payload) => Abort::Failed { message: panic_text(panic, payload), operator },
+            }
+        })
+    })
+}

@@ -1,0 +1,58 @@
+//! The adaptor of `cartesian`.
+
+use firesteel_types::{NarrowMap, PartitionId};
+
+use super::{Parent, Rdd, RddHandle};
+use crate::{executor::TaskContext, ship::Ship};
+
+/// An [`Rdd`] of every row of one RDD with every row of another. Made by [`cartesian`](crate::Transform::cartesian).
+///
+/// A narrow dependency: partition *i* × n + *j* is partition *i* of the left side with partition *j* of the right,
+/// which has n. The right partition is computed once for each row of the left one: keep it in memory if that is
+/// much work.
+#[must_use = "an RDD is lazy and does nothing until an action runs it"]
+#[derive(Clone)]
+pub struct Cartesian<A, B> {
+    left: A,
+    right: B,
+    handle: RddHandle,
+}
+
+crate::ship!(impl[A: Ship, B: Ship] Cartesian<A, B> { left, right, handle });
+
+impl<A: Rdd, B: Rdd> Cartesian<A, B> {
+    #[track_caller]
+    pub(super) fn new(left: &A, right: &B) -> Self {
+        let (n, m) = (left.num_partitions(), right.num_partitions());
+        let partitions = n.checked_mul(m);
+        let parents = vec![
+            Parent::Narrow(left.handle().clone(), NarrowMap::Divide(m)),
+            Parent::Narrow(right.handle().clone(), NarrowMap::Modulo(m)),
+        ];
+        let handle = left.handle().derive_into("cartesian", partitions.unwrap_or(0)).parents(parents);
+        let handle = if partitions.is_none() {
+            let why = format!("{n} times {m} partitions are more than {}: coalesce one side first", u32::MAX);
+            handle.invalid(why)
+        } else {
+            handle
+        };
+        Self { left: left.clone(), right: right.clone(), handle: handle.build() }
+    }
+}
+
+impl<A: Rdd, B: Rdd> Rdd for Cartesian<A, B> {
+    type Item = (A::Item, B::Item);
+
+    fn handle(&self) -> &RddHandle {
+        &self.handle
+    }
+
+    fn compute<'a>(&'a self, partition: PartitionId, task: &'a TaskContext) -> impl Iterator<Item = Self::Item> + 'a {
+        let n = self.right.num_partitions();
+        let (left, right) = (PartitionId(partition.0 / n), PartitionId(partition.0 % n));
+        self.left.compute(left, task).flat_map(move |one| {
+            let rows = self.right.compute(right, task);
+            rows.map(move |other| (one.clone(), other))
+        })
+    }
+}

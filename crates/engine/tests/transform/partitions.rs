@@ -1,0 +1,65 @@
+//! Numbers for rows, and partitions that are left out.
+
+use std::sync::Mutex;
+
+use firesteel::prelude::*;
+
+use crate::support::each_backend;
+
+/// Which partitions a test has computed.
+static COMPUTED: Mutex<Vec<u32>> = Mutex::new(Vec::new());
+
+fn watched(ctx: &Context, partitions: u32) -> BoxRdd<i32> {
+    let rows = ctx.range_into(0..12, partitions);
+    let watched = rows.map_partitions_with_index(|partition, rows| {
+        COMPUTED.lock().unwrap().push(partition);
+        rows
+    });
+    watched.boxed()
+}
+
+fn computed() -> Vec<u32> {
+    let mut computed = std::mem::take(&mut *COMPUTED.lock().unwrap());
+    computed.sort_unstable();
+    computed
+}
+
+/// Behaviours: RDD-016, RDD-025.
+#[test]
+fn only_the_partitions_that_are_needed_are_computed() {
+    each_backend(|ctx| {
+        let indexed = watched(ctx, 4).zip_with_index().unwrap();
+        assert_eq!(computed(), [0, 1, 2], "all but the last are counted");
+        assert!(indexed.collect().unwrap().into_iter().eq((0..12).zip(0..)));
+        assert_eq!(computed(), [0, 1, 2, 3]);
+
+        assert!(watched(ctx, 1).zip_with_index().is_ok());
+        assert_eq!(computed(), [], "one partition begins at 0");
+
+        let pruned = watched(ctx, 6).prune_partitions(|partition| partition == 1 || partition == 4);
+        assert_eq!(pruned.collect().unwrap(), [2, 3, 8, 9]);
+        assert_eq!(computed(), [1, 4]);
+    });
+}
+
+/// Behaviours: RDD-016.
+#[test]
+fn rows_are_numbered_through_uneven_and_empty_partitions() {
+    each_backend(|ctx| {
+        let uneven = ctx.range_into(0..5, 5).flat_map(|x| vec![x; x as usize % 3]);
+
+        let indexed = uneven.zip_with_index().unwrap().collect().unwrap();
+        assert_eq!(indexed, [(1, 0), (2, 1), (2, 2), (4, 3)]);
+        let ids = uneven.zip_with_unique_id().collect().unwrap();
+        assert_eq!(ids, [(1, 1), (2, 2), (2, 7), (4, 4)]);
+    });
+}
+
+#[test]
+fn a_failed_count_is_the_error_of_zip_with_index() {
+    each_backend(|ctx| {
+        let error = ctx.range_into(0..4, 2).map(|x| 1 / x).zip_with_index().err().unwrap().to_string();
+
+        assert!(error.contains("zip_with_index at ") && error.contains("divide by zero"), "{error}");
+    });
+}

@@ -1,0 +1,89 @@
+//! Operators with functions: environments, endless iterators, blame, what is kept of the partitioner.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use firesteel::{prelude::*, sampling::Replacement};
+
+use crate::support::each_backend;
+
+#[test]
+fn functions_get_their_environment() {
+    each_backend(|ctx| {
+        let rdd = ctx.range_into(0..4, 2);
+
+        assert_eq!(rdd.with(2).flat_map(|n, x| vec![x; *n]).collect().unwrap(), [0, 0, 1, 1, 2, 2, 3, 3]);
+        assert_eq!(rdd.with(3).key_by(|n, x| x % n).collect().unwrap(), [(0, 0), (1, 1), (2, 2), (0, 3)]);
+        let offset = vec![10];
+        let moved = rdd.with(offset.clone()).map_partitions(|offset, rows| Rows::new(rows.map(|x| x + offset[0])));
+        assert_eq!(moved.collect().unwrap(), [10, 11, 12, 13]);
+        let kept = rdd.with(1).map_partitions_keeping_partitioner(|n, rows| Rows::new(rows.skip(*n)));
+        assert_eq!(kept.collect().unwrap(), [1, 3]);
+        let placed = rdd.with(100_u32).map_partitions_with_index(|n, i, rows| Rows::new(rows.map(move |_| n + i)));
+        assert_eq!(placed.collect().unwrap(), [100, 100, 101, 101]);
+        let zipped = rdd.with(offset).zip_partitions(&rdd, |offset, a, b| Rows::new([a.sum::<i32>() * offset[0], b.sum()]));
+        assert_eq!(zipped.collect().unwrap(), [10, 1, 50, 5]);
+    });
+}
+
+/// Behaviours: RDD-004.
+#[test]
+fn the_partitioner_is_kept_where_keys_stay_in_their_partition_and_lost_elsewhere() {
+    each_backend(|ctx| {
+        let pairs = ctx.range(0..10).map(|x| (x % 4, x)).reduce_by_key(|a, b| a + b);
+        let partitioner = pairs.handle().partitioner();
+        assert!(partitioner.is_some());
+
+        assert_eq!(pairs.filter(|(key, _)| *key > 1).handle().partitioner(), partitioner);
+        assert_eq!(pairs.sample(Replacement::With, 0.5, 1).handle().partitioner(), partitioner);
+        assert_eq!(pairs.random_split(&[1.0, 1.0], 1)[1].handle().partitioner(), partitioner);
+        assert_eq!(pairs.map_partitions_keeping_partitioner(|rows| rows).handle().partitioner(), partitioner);
+        assert_eq!(pairs.map(|pair| pair).handle().partitioner(), None);
+        assert_eq!(pairs.flat_map(Some).handle().partitioner(), None);
+        assert_eq!(pairs.key_by(|pair| pair.0).handle().partitioner(), None);
+        assert_eq!(pairs.map_partitions(|rows| rows).handle().partitioner(), None);
+        assert_eq!(pairs.map_partitions_with_index(|_, rows| rows).handle().partitioner(), None);
+        assert_eq!(pairs.glom().handle().partitioner(), None);
+        assert_eq!(pairs.coalesce(1).handle().partitioner(), None);
+    });
+}
+
+#[test]
+fn an_endless_iterator_of_a_row_or_a_partition_sees_a_kill() {
+    static STARTED: AtomicU64 = AtomicU64::new(0);
+    fn endless() -> impl Iterator<Item = u64> {
+        std::iter::repeat_with(|| STARTED.fetch_add(1, Ordering::Relaxed))
+    }
+    let makers: [fn(&Context) -> BoxRdd<u64>; 2] = [
+        |ctx| ctx.range_into(0..1, 1).flat_map(|_| endless()).boxed(),
+        |ctx| ctx.range_into(0..1, 1).map_partitions(|_| Rows::new(endless())).boxed(),
+    ];
+    each_backend(|ctx| {
+        for make in makers {
+            STARTED.store(0, Ordering::Relaxed);
+            let job = make(ctx).filter(|_| false).count_async();
+            while STARTED.load(Ordering::Relaxed) == 0 {
+                std::thread::yield_now();
+            }
+            job.cancel();
+
+            assert!(job.wait().is_err());
+            // The next job gets the only thread that could still be at it.
+            assert_eq!(ctx.range_into(0..4, 4).count().unwrap(), 4);
+        }
+    });
+}
+
+#[test]
+fn a_panic_inside_of_a_lazy_iterator_names_the_operator_that_it_belongs_to() {
+    each_backend(|ctx| {
+        let error = |rdd: BoxRdd<i32>| rdd.count().unwrap_err().to_string();
+        let rows = ctx.range_into(0..4, 1);
+        let divided = rows.map_partitions(|rows| Rows::new(rows.map(|x| 6 / (x - 2))));
+        let flat = rows.flat_map(|x| (x..x + 2).map(|x| 6 / (x - 2)));
+        let behind = rows.flat_map(|x| 0..x).map_partitions(|rows| Rows::new(rows.map(|x| 6 / (x - 1))));
+
+        assert!(error(divided.boxed()).contains("map_partitions at "), "{}", error(divided.boxed()));
+        assert!(error(flat.boxed()).contains("flat_map at "), "{}", error(flat.boxed()));
+        assert!(!error(behind.boxed()).contains("flat_map at "), "{}", error(behind.boxed()));
+    });
+}
