@@ -273,3 +273,8 @@ impl Driver {
         }
     }
 }
+
+// A panic of user code never leaves the driver between two states: its locks do not poison, a turn runs no user code
+// unguarded, and what is handed out is a copy.
+impl std::panic::RefUnwindSafe for Driver {}
+impl std::panic::UnwindSafe for Driver {}

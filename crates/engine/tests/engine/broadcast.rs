@@ -28,7 +28,7 @@ fn an_unpersisted_value_can_still_be_read_and_a_destroyed_one_cannot() {
 
         let error = read.collect().unwrap_err().to_string();
         assert!(error.contains("broadcast-") && error.contains("destroyed"), "{error}");
-        let on_driver = std::panic::catch_unwind(|| word.value().len());
+        let on_driver = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| word.value().len()));
         assert!(on_driver.is_err());
     });
 }

@@ -86,7 +86,7 @@ fn stages_and_everything_can_be_cancelled() {
         let started = started_tasks(ctx);
         let job = endless(ctx);
         started.recv_timeout(LIMIT).unwrap();
-        let stage = ctx.status().unwrap().active_stages()[0].stage;
+        let stage = ctx.status().unwrap().active_stages()[0].stage_id;
 
         ctx.cancel_stage(stage, Some("wrong stage"));
         assert!(error_of(job).contains("wrong stage"));
