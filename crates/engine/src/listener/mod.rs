@@ -9,12 +9,14 @@ mod bus;
 mod contract;
 mod error;
 mod event_loop;
+mod progress;
 mod queue;
 mod status;
 
 pub use bus::{ListenerBus, Wait};
 pub use contract::{Listener, ListenerId};
 pub use error::BusError;
+pub use progress::ConsoleProgress;
 pub use status::{ExecutorData, JobData, JobStatus, Retention, StageData, StageStatus, StatusStore};
 
 #[cfg(test)]

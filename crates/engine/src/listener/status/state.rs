@@ -184,9 +184,6 @@ impl State {
 
     fn on_stage_completed(&mut self, info: &StageInfo) {
         let Some(stage) = self.stages.get_mut(&info.id) else { return };
-        if stage.data.status.is_over() {
-            return;
-        }
         stage.complete(info);
         for job in &stage.jobs {
             if let Some(job) = self.jobs.get_mut(job) {
@@ -229,16 +226,14 @@ impl State {
                 job.data.num_completed_indices = indices(job.data.num_completed_indices);
             }
         }
-        if ended != Ended::Undone && stage.is_settled() {
+        if stage.is_settled() {
             self.settle(set);
         }
     }
 
     /// Nothing more will happen to the attempt; the oldest such one may have to go.
     fn settle(&mut self, id: StageAttemptId) {
-        if let Some(oldest) = self.settled_stages.push(id)
-            && self.stages.get(&oldest).is_some_and(StageRecord::is_settled)
-        {
+        if let Some(oldest) = self.settled_stages.push(id) {
             self.stages.remove(&oldest);
         }
     }
