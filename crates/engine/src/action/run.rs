@@ -39,12 +39,20 @@ pub(crate) trait Steps<T>: Send {
 pub(crate) struct Call {
     pub(crate) action: &'static str,
     pub(crate) site: &'static Location<'static>,
+    /// Whether RDDs that it uses are checkpointed after it, if they are marked.
+    checkpoints: bool,
 }
 
 impl Call {
     #[track_caller]
     pub(crate) fn new(action: &'static str) -> Self {
-        Self { action, site: Location::caller() }
+        Self { action, site: Location::caller(), checkpoints: true }
+    }
+
+    /// An action of the engine's own, on the way to a checkpoint.
+    #[track_caller]
+    pub(crate) fn of_checkpoint(action: &'static str) -> Self {
+        Self { checkpoints: false, ..Self::new(action) }
     }
 
     /// A job on some partitions, and where its results will be.
@@ -106,7 +114,7 @@ impl Call {
     pub(crate) fn start<R: Rdd, T: 'static>(self, rdd: &R, steps: impl Steps<T> + 'static) -> JobHandle<T> {
         let handle = rdd.handle();
         let driver = handle.driver();
-        let steps: Box<dyn Steps<T>> = if driver.checkpoints.is_any_marked() {
+        let steps: Box<dyn Steps<T>> = if self.checkpoints && driver.checkpoints.is_any_marked() {
             Box::new(ThenCheckpoint { steps, rdd: handle.clone() })
         } else {
             Box::new(steps)

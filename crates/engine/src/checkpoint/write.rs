@@ -10,8 +10,9 @@ use crate::{
     Error, Result,
     action::{Call, JobFunction},
     executor::TaskContext,
+    io::OutputFolder,
     rdd::Rdd,
-    sink::{save_objects, write_small},
+    sink::save_objects,
 };
 
 /// The file beside the data that tells how keys were dealt.
@@ -33,9 +34,9 @@ fn write_files<R: Rdd>(rdd: &Checkpointed<R>) -> Result<()> {
     let handle = rdd.handle();
     let folder = handle.driver().checkpoints.location().ok_or_else(|| Error::invalid("no checkpoint directory"))?;
     let folder = folder.join(&format!("rdd-{}", handle.id().0));
-    save_objects(Call::new("checkpoint"), rdd, &folder.to_string()).wait()?;
+    save_objects(Call::of_checkpoint("checkpoint"), rdd, &folder.to_string()).wait()?;
     if let Some(partitions) = handle.partitioner().and_then(|partitioner| partitioner.hash_partitions()) {
-        write_small(&folder, PARTITIONER, &partitions.to_string())?;
+        OutputFolder::existing(&folder).write_note(PARTITIONER, &partitions.to_string())?;
     }
     rdd.written(Source::Files(folder));
     Ok(())
@@ -48,7 +49,7 @@ fn keep_all<R: Rdd>(rdd: &Checkpointed<R>) -> Result<()> {
     let missing = (0..handle.partitions()).map(PartitionId).filter(|partition| store.get(handle.id(), *partition).is_none());
     let missing: Arc<[PartitionId]> = missing.collect();
     if !missing.is_empty() {
-        Call::new("local_checkpoint").run_on(rdd, Partitions::Listed(missing), Touch, |_| Ok(())).wait()?;
+        Call::of_checkpoint("local_checkpoint").run_on(rdd, Partitions::Listed(missing), Touch, |_| Ok(())).wait()?;
     }
     rdd.written(Source::Blocks);
     Ok(())

@@ -17,7 +17,7 @@ use crate::{
     cache::BlockStore,
     driver::{Driver, Timer},
     executor::{DriverLine, Environment, TaskContext, install_panic_hook},
-    listener::ListenerBus,
+    listener::{ConsoleProgress, ListenerBus},
     shuffle::ShuffleStore,
     stage::Form,
 };
@@ -115,6 +115,9 @@ impl ContextBuilder {
 
 fn start_listeners(driver: &Driver) -> Result<()> {
     driver.bus.add(ListenerBus::APP_STATUS, driver.status.clone())?;
+    if let Some(progress) = ConsoleProgress::on_stderr(driver.conf.get(settings::UI_SHOW_CONSOLE_PROGRESS)) {
+        driver.bus.add(ListenerBus::SHARED, progress)?;
+    }
     Ok(driver.bus.start()?)
 }
 

@@ -3,5 +3,5 @@
 mod save;
 mod save_rdd;
 
-pub(crate) use save::{save_objects, write_small};
+pub(crate) use save::save_objects;
 pub use save_rdd::SaveRdd;

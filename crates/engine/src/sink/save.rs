@@ -116,14 +116,6 @@ pub(crate) fn save_objects<R: Rdd>(call: Call, rdd: &R, path: &str) -> JobHandle
     save(call, rdd, path, Objects(Compression::default()))
 }
 
-/// Writes a small text file into an output folder.
-pub(crate) fn write_small(folder: &Location, name: &str, text: &str) -> Result<()> {
-    let mut file = OutputFile::create(&OutputFolder::existing(folder), name, 0, OutputOptions::default())?;
-    file.write_all(text.as_bytes())?;
-    file.commit()?;
-    Ok(())
-}
-
 /// Rows as lines of text.
 pub(crate) struct Lines(pub(crate) OutputOptions);
 

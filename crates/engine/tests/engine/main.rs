@@ -6,6 +6,7 @@ mod accumulators;
 mod broadcast;
 mod cache;
 mod cancel;
+mod captures;
 mod checkpoint;
 mod files;
 mod nesting;

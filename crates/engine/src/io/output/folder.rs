@@ -56,17 +56,22 @@ impl OutputFolder {
 
     /// Ends an output that is complete: removes what attempts left behind, then writes `_SUCCESS`.
     pub(crate) fn finish(&self) -> Result<(), IoError> {
-        let success = self.location.join(SUCCESS);
-        match &success {
-            Location::Local(path) => {
-                remove_all(&self.location.join(TEMPORARY))?;
-                fs::File::create(path).map_err(|error| IoError::write(&success, error))?;
-                Ok(())
-            }
+        if matches!(self.location, Location::Local(_)) {
+            remove_all(&self.location.join(TEMPORARY))?;
+        }
+        self.write_note(SUCCESS, "")
+    }
+
+    /// Writes a small file beside the parts, at once.
+    pub(crate) fn write_note(&self, name: &str, text: &str) -> Result<(), IoError> {
+        let note = self.location.join(name);
+        match &note {
+            Location::Local(path) => fs::write(path, text).map_err(|error| IoError::write(&note, error)),
             Location::Remote { store, key } => {
-                let RemoteObject { store, key, .. } = RemoteObject::new(&success, store, key)?;
-                runtime::block_on(async move { store.put(&key, PutPayload::new()).await })?
-                    .map_err(|error| IoError::write(&success, error))?;
+                let RemoteObject { store, key, .. } = RemoteObject::new(&note, store, key)?;
+                let text = PutPayload::from(text.to_owned());
+                runtime::block_on(async move { store.put(&key, text).await })?
+                    .map_err(|error| IoError::write(&note, error))?;
                 Ok(())
             }
         }

@@ -31,5 +31,5 @@ section! { "Application":
     LOCAL_SHIP: bool = "firesteel.local.ship", Kind::Bool, Is("false"), "0.1.0";
 
     /// Whether a terminal shows the progress of running stages.
-    UI_SHOW_CONSOLE_PROGRESS: bool = "firesteel.ui.showConsoleProgress", Kind::Bool, Is("false"), "0.1.0";
+    UI_SHOW_CONSOLE_PROGRESS: bool = "firesteel.ui.showConsoleProgress", Kind::Bool, Is("true"), "0.1.0";
 }
