@@ -53,3 +53,35 @@ impl<R: Rdd, J: JobFunction<R::Item>> StageProgram for ResultTask<R, J> {
         freeze_program(self)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{action::Call, prelude::*};
+
+    struct Huge;
+    crate::ship!(impl[] Huge {});
+
+    impl<T> JobFunction<T> for Huge {
+        type Output = u64;
+
+        fn run(&self, _rows: impl Iterator<Item = T>, task: &TaskContext) -> u64 {
+            u64::from(task.partition().0)
+        }
+
+        fn size_of(output: &u64) -> u64 {
+            if *output == 1 { 1 << 40 } else { 8 }
+        }
+    }
+
+    /// Behaviours: RES-005.
+    #[test]
+    fn results_that_are_too_large_together_fail_the_job_once() {
+        let ctx = Context::local(2).unwrap();
+
+        let error = Call::new("huge").run(&ctx.range_into(0..4, 4), Huge, Ok).wait().unwrap_err().to_string();
+
+        assert!(error.starts_with("huge at ") && error.contains("maxResultSize"), "{error}");
+        assert_eq!(ctx.range(0..10).count().unwrap(), 10);
+    }
+}
