@@ -17,12 +17,14 @@ mod pair;
 mod partitioner;
 pub mod prelude;
 mod rdd;
+pub mod sampling;
 #[doc(hidden)]
 #[expect(unsafe_code, reason = "entry points and closures cross processes here and nowhere else")]
 pub mod ship;
 mod shuffle;
 mod source;
 mod stage;
+pub mod stats;
 
 pub use action::{Actions, JobHandle};
 pub use context::{Context, ContextBuilder};
