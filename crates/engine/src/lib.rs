@@ -1,7 +1,9 @@
 //! Spark's core engine in Rust: jobs written as closures over resilient distributed datasets.
 
 #[cfg(panic = "abort")]
-compile_error!("firesteel needs unwinding to keep a failing task from ending the process: remove `panic = \"abort\"`");
+compile_error!(
+    "firesteel needs unwinding to keep a failing task from ending the process: remove `panic = \"abort\"`"
+);
 
 mod accumulator;
 mod action;
@@ -31,7 +33,12 @@ pub use context::{Context, ContextBuilder};
 pub use data::Data;
 pub use error::{Error, Result};
 pub use executor::TaskContext;
-pub use pair::{Combined, Combiner, PairRdd};
-pub use partitioner::{AnyPartitioner, HashPartitioner, KeyPartitioner, Partitioner};
+pub use pair::{
+    Combined, Combiner, Distinct, FilterByRange, FlatMapValues, Grouped, Keys, MapValues, OrderedPairRdd,
+    PairRdd, Partitioned, Rearrange, Repartitioned, SampleByKey, Sorted, Values,
+};
+pub use partitioner::{
+    AnyPartitioner, HashPartitioner, KeyPartitioner, Order, Partitioner, RangePartitioner, TotalOrd,
+};
 pub use rdd::{BoxRdd, Filter, Map, Parent, Rdd, RddHandle, Rows, Transform, With};
 pub use source::{Parallelize, Range, RangeNumber};
