@@ -52,8 +52,13 @@ pub use data::Data;
 pub use error::{Error, Result};
 pub use executor::TaskContext;
 pub use io::{Codec, IoError};
-pub use pair::{Combined, Combiner, PairRdd};
-pub use partitioner::{AnyPartitioner, HashPartitioner, KeyPartitioner, Partitioner};
+pub use pair::{
+    Combined, Combiner, Distinct, FilterByRange, FlatMapValues, Grouped, Keys, MapValues, OrderedPairRdd,
+    PairRdd, Partitioned, Rearrange, Repartitioned, SampleByKey, Sorted, Values,
+};
+pub use partitioner::{
+    AnyPartitioner, HashPartitioner, KeyPartitioner, Order, Partitioner, RangePartitioner, TotalOrd,
+};
 pub use rdd::{
     BoxRdd, Cartesian, Coalesced, Filter, FlatMap, Glom, HandleBuilder, Map, MapPartitions, Parent, Pipe, PipeCommand,
     Pruned, Rdd, RddHandle, Rows, Sample, Split, Transform, Union, UnionMany, With, Zip, ZipPartitions, ZipWithIndex,

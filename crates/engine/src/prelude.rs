@@ -2,5 +2,6 @@
 
 pub use crate::{
     Accumulator, Actions, BoxRdd, Broadcast, Context, CountActions, Data, Error, FoldActions, JobHandle, KeyPartitioner,
-    NumericActions, OrderActions, PairActions, PairRdd, Rdd, Result, Rows, SaveRdd, TaskContext, Transform,
+    NumericActions, Order, OrderActions, OrderedPairRdd, PairActions, PairRdd, Rdd, Rearrange, Result, Rows, SaveRdd,
+    TaskContext, TotalOrd, Transform,
 };

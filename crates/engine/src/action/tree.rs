@@ -101,7 +101,7 @@ impl Call {
             let dealt = merged.with(partitions).map(|partitions, (index, value)| (index % partitions, value));
             let partitioner = KeyPartitioner::custom(ByIndex(partitions));
             let reduced = Combined::new(&dealt, self.action, &partitioner, |id| {
-                Reduce(Func::new(env.clone(), merge, id))
+                Reduce { function: Func::new(env.clone(), merge, id) }
             });
             merged = BoxRdd::new(reduced);
         }

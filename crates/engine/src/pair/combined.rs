@@ -10,7 +10,6 @@ use crate::{
     executor::TaskContext,
     partitioner::KeyPartitioner,
     rdd::{Rdd, RddHandle},
-    ship::Ship,
 };
 
 /// An [`Rdd`] with one combined value for each key. Made by [`reduce_by_key`](crate::PairRdd::reduce_by_key) and its
@@ -66,22 +65,26 @@ impl<K: Data + Hash + Eq, V: Data, A: Combiner<V>> Rdd for Combined<K, V, A> {
         partition: PartitionId,
         task: &'a TaskContext,
     ) -> impl Iterator<Item = Self::Item> + 'a {
-        let combiner = &self.combiner;
+        let how = &self.combiner;
         let combined = match &self.input {
             Input::Narrow(parent) => {
                 let mut combined = Combine::with_capacity(0);
-                let (create, add) = (|value| combiner.create(value), |one, value| combiner.add(one, value));
-                parent.compute(partition, task).for_each(|(key, value)| combined.bring(key, value, create, add));
+                let (create, add) = (|value| how.create(value), |one, value| how.add(one, value));
+                parent
+                    .compute(partition, task)
+                    .for_each(|(key, value)| combined.bring(key, value, create, add));
                 combined
             }
             Input::Shuffle(read) => {
                 let blocks = read.blocks(partition, task);
                 // At least as many keys as the largest block has: each block has every key once.
-                let mut combined = Combine::with_capacity(blocks.iter().map(|rows| rows.len()).max().unwrap_or(0));
-                for row in blocks.into_iter().flat_map(|rows| rows.chunks(4096)) {
+                let keys = blocks.iter().map(|rows| rows.len()).max().unwrap_or(0);
+                let mut combined = Combine::with_capacity(keys);
+                let merge = |one, two| how.merge(one, two);
+                for rows in blocks.into_iter().flat_map(|rows| rows.chunks(4096)) {
                     task.check();
-                    for (key, value) in row {
-                        combined.bring(key.clone(), value.clone(), |value| value, |one, two| combiner.merge(one, two));
+                    for (key, value) in rows {
+                        combined.bring_borrowed(key, value.clone(), |value| value, merge);
                     }
                 }
                 combined

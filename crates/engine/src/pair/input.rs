@@ -8,7 +8,7 @@ use crate::{
     data::Data,
     executor::TaskContext,
     partitioner::KeyPartitioner,
-    rdd::{BoxRdd, Parent, Rdd, RddHandle, Rows},
+    rdd::{BoxRdd, Parent, Rdd, Rows},
     ship::{Frozen, Ship, ShipError, Thawing},
     shuffle::{Deal, MapSide, MapTask, ShuffleHandle, ShuffleRead},
 };

@@ -1,15 +1,42 @@
-//! RDDs whose rows are pairs of a key and a value: one adaptor per file.
+//! RDDs whose rows are pairs of a key and a value, and what brings rows into other partitions: one adaptor per file.
 
 mod combine;
 mod combined;
+mod combiner;
 mod default_partitioner;
+mod distinct;
+mod either;
+mod filter_by_range;
+mod grouped;
 mod input;
+mod locally;
+mod map_values;
+mod ordered;
 mod pair_rdd;
+mod partitioned;
+mod project;
+mod rearrange;
+mod repartitioned;
+mod sample_by_key;
+mod sorted;
 mod with_pairs;
 
-pub use combine::Combiner;
-pub(crate) use combine::{Combine, MapSideCombine, Reduce};
+pub(crate) use combine::{Combine, MapSideCombine};
 pub use combined::Combined;
+pub use combiner::Combiner;
+pub(crate) use combiner::{Aggregate, ByParts, CountApproxDistinct, Reduce};
 pub(crate) use default_partitioner::default_partitioner;
+pub use distinct::Distinct;
+pub(crate) use either::Either;
+pub use filter_by_range::FilterByRange;
+pub use grouped::Grouped;
 pub(crate) use input::Input;
+pub use map_values::{FlatMapValues, MapValues};
+pub use ordered::OrderedPairRdd;
 pub use pair_rdd::PairRdd;
+pub use partitioned::Partitioned;
+pub use project::{Keys, Values};
+pub use rearrange::Rearrange;
+pub use repartitioned::Repartitioned;
+pub use sample_by_key::SampleByKey;
+pub use sorted::Sorted;

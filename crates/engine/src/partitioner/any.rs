@@ -2,7 +2,7 @@
 
 use std::{any::Any, fmt, hash::Hash, sync::Arc};
 
-use super::{HashPartitioner, KeyPartitioner};
+use super::{HashPartitioner, KeyPartitioner, Partitioner};
 
 /// How the keys of an RDD are dealt to partitions: enough to see whether two RDDs are dealt alike.
 #[derive(Clone)]
@@ -12,7 +12,11 @@ pub struct AnyPartitioner(Kind);
 enum Kind {
     Hash(HashPartitioner),
     /// A `KeyPartitioner<K>` and how to compare it with another one.
-    Custom { partitions: u32, keys: Arc<dyn Any + Send + Sync>, equals: fn(&dyn Any, &dyn Any) -> bool },
+    Custom {
+        partitions: u32,
+        keys: Arc<dyn Any + Send + Sync>,
+        equals: fn(&dyn Any, &dyn Any) -> bool,
+    },
 }
 
 impl AnyPartitioner {
@@ -51,13 +55,23 @@ impl AnyPartitioner {
             Kind::Custom { keys, .. } => keys.downcast_ref::<KeyPartitioner<K>>().cloned(),
         }
     }
+
+    /// The user's own rule for keys of type `K`, if it is of type `P`.
+    pub(crate) fn rule<K: 'static, P: Partitioner<K>>(&self) -> Option<&P> {
+        match &self.0 {
+            Kind::Hash(_) => None,
+            Kind::Custom { keys, .. } => keys.downcast_ref::<KeyPartitioner<K>>()?.rule(),
+        }
+    }
 }
 
 impl PartialEq for AnyPartitioner {
     fn eq(&self, other: &Self) -> bool {
         match (&self.0, &other.0) {
             (Kind::Hash(one), Kind::Hash(two)) => one == two,
-            (Kind::Custom { keys: one, equals, .. }, Kind::Custom { keys: two, .. }) => equals(&**one, &**two),
+            (Kind::Custom { keys: one, equals, .. }, Kind::Custom { keys: two, .. }) => {
+                equals(&**one, &**two)
+            }
             (Kind::Hash(_), Kind::Custom { .. }) | (Kind::Custom { .. }, Kind::Hash(_)) => false,
         }
     }

@@ -106,6 +106,29 @@ impl<K: 'static> KeyPartitioner<K> {
         }
     }
 
+    /// The partition of `key`, with its hash compiled into the caller's loop.
+    #[inline]
+    pub(crate) fn partition_inline(&self, key: &K) -> u32
+    where
+        K: Hash,
+    {
+        match &self.rule {
+            Rule::Hash(hash, _) => hash.partition_of(key),
+            Rule::Custom { deal, .. } => deal.partition(key),
+        }
+    }
+
+    /// The user's own rule, if it is of type `P`.
+    pub(crate) fn rule<P: Partitioner<K>>(&self) -> Option<&P> {
+        match &self.rule {
+            Rule::Hash(..) => None,
+            Rule::Custom { deal, .. } => {
+                let deal: &dyn Any = &**deal;
+                deal.downcast_ref()
+            }
+        }
+    }
+
     /// The same rule without the type of its keys.
     pub fn erased(&self) -> AnyPartitioner {
         match &self.rule {

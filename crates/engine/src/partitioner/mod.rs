@@ -3,7 +3,14 @@
 mod any;
 mod hash;
 mod key;
+mod order;
+mod range;
+mod range_sample;
+mod total_ord;
 
 pub use any::AnyPartitioner;
 pub use hash::{HashPartitioner, hash_of};
 pub use key::{KeyPartitioner, Partitioner};
+pub use order::Order;
+pub use range::RangePartitioner;
+pub use total_ord::TotalOrd;

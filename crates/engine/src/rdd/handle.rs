@@ -332,7 +332,7 @@ impl RddHandle {
     }
 
     /// What it is computed from.
-    pub(crate) fn parents(&self) -> Vec<Parent> {
+    pub fn parents(&self) -> Vec<Parent> {
         self.side().state.lock().parents.clone()
     }
 

@@ -1,6 +1,6 @@
 //! Functions of the user: a type that ships for free, and the environment that travels with it.
 
-use std::{marker::PhantomData, mem::MaybeUninit, sync::Arc};
+use std::{marker::PhantomData, ptr::NonNull, sync::Arc};
 
 use firesteel_types::RddId;
 
@@ -68,10 +68,10 @@ pub fn captures_nothing<F>() {
 #[inline(always)]
 fn conjure<F: Copy + 'static>() -> F {
     const { assert!(size_of::<F>() == 0, "only functions that capture nothing can be conjured") }
-    // SAFETY: a zero-sized type has no bytes that could be uninitialised, and `F: Copy` has no drop glue. The value
+    // SAFETY: a dangling pointer is good for reading a type without bytes, and `F: Copy` has no drop glue. The value
     // is not invented either: `Func::new` was given one by value, in this process or in the driver's, which runs the
     // same executable, and `conjure` is private to this file.
-    unsafe { MaybeUninit::<F>::uninit().assume_init() }
+    unsafe { NonNull::<F>::dangling().read() }
 }
 
 impl<E: Data, F> Ship for Func<E, F> {

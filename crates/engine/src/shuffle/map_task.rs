@@ -68,9 +68,10 @@ impl<R: Rdd, M: MapSide<R::Item>> StageProgram for MapTask<R, M> {
     fn run(&self, task: &TaskContext, form: Form) -> TaskOutput {
         let rows = self.rdd.compute(task.partition(), task);
         let buckets = self.side.deal(rows, task);
+        let records: usize = buckets.iter().map(<[_]>::len).sum();
         let (blocks, sizes) = blocks_of(buckets, form);
         let written: u64 = sizes.iter().sum();
-        task.count_shuffle_written(0, written);
+        task.count_shuffle_written(records as u64, written);
         task.environment().shuffles.put(self.shuffle, task.partition(), task.num_partitions(), blocks);
         let sizes = BlockSizes::from_bytes(&sizes, &SizeLimits::default());
         TaskOutput::Map(MapOutput { sizes, checksum: None })

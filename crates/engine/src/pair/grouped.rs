@@ -1,0 +1,157 @@
+//! The adaptor of `group_by_key`.
+
+use std::{hash::Hash, marker::PhantomData};
+
+use firesteel_types::PartitionId;
+use hashbrown::{HashTable, hash_table::Entry};
+
+use super::Input;
+use crate::{
+    data::Data,
+    executor::TaskContext,
+    partitioner::{KeyPartitioner, hash_of},
+    rdd::{Rdd, RddHandle},
+    ship::{Frozen, Ship, ShipError, Thawing},
+    shuffle::{Buckets, MapSide},
+};
+
+/// Rows between two checks for an order to end.
+const BATCH: usize = 4096;
+
+/// An [`Rdd`] with all values of each key side by side. Made by [`group_by_key`](crate::PairRdd::group_by_key).
+#[must_use = "an RDD is lazy and does nothing until an action runs it"]
+#[derive(Clone)]
+pub struct Grouped<K: Data, V: Data> {
+    handle: RddHandle,
+    input: Input<(K, V), (K, V)>,
+}
+
+crate::ship!(impl[K: Data, V: Data] Grouped<K, V> { handle, input });
+
+impl<K: Data + Hash + Eq, V: Data> Grouped<K, V> {
+    #[track_caller]
+    pub(super) fn new<R: Rdd<Item = (K, V)>>(
+        parent: &R,
+        operator: &'static str,
+        partitioner: &KeyPartitioner<K>,
+    ) -> Self {
+        let builder = parent.handle().derive_into(operator, partitioner.num_partitions());
+        let side = || DealInline { partitioner: partitioner.clone(), value: PhantomData };
+        let input = Input::new(parent, partitioner, false, side);
+        let builder = builder.partitioner(Some(partitioner.erased())).parents(vec![input.parent()]);
+        Self { handle: builder.build(), input }
+    }
+}
+
+impl<K: Data + Hash + Eq, V: Data> Rdd for Grouped<K, V> {
+    type Item = (K, Vec<V>);
+
+    fn handle(&self) -> &RddHandle {
+        &self.handle
+    }
+
+    fn compute<'a>(
+        &'a self,
+        partition: PartitionId,
+        task: &'a TaskContext,
+    ) -> impl Iterator<Item = Self::Item> + 'a {
+        let groups = match &self.input {
+            Input::Narrow(parent) => group_owned(parent.rows(partition, task)),
+            Input::Shuffle(read) => group_borrowed(&read.blocks(partition, task), task),
+        };
+        groups.into_iter()
+    }
+}
+
+/// Groups rows that come one by one; groups are in the order of their first rows.
+fn group_owned<K: Hash + Eq, V>(rows: impl Iterator<Item = (K, V)>) -> Vec<(K, Vec<V>)> {
+    let mut places: HashTable<u32> = HashTable::new();
+    let mut groups: Vec<(K, Vec<V>)> = Vec::new();
+    rows.for_each(|(key, value)| {
+        let is_key = |&place: &u32| groups[place as usize].0 == key;
+        match places.entry(hash_of(&key), is_key, |&place| hash_of(&groups[place as usize].0)) {
+            Entry::Occupied(place) => groups[*place.get() as usize].1.push(value),
+            Entry::Vacant(entry) => {
+                entry.insert(place_of(groups.len()));
+                groups.push((key, vec![value]));
+            }
+        }
+    });
+    groups
+}
+
+/// Groups rows that lie in memory: each key is cloned once and each group allocated once, in its final size.
+fn group_borrowed<K: Data + Hash + Eq, V: Data>(
+    blocks: &[&[(K, V)]],
+    task: &TaskContext,
+) -> Vec<(K, Vec<V>)> {
+    let rows = blocks.iter().map(|rows| rows.len()).sum();
+    // Keys by value, so that a comparison does not reach into a block.
+    let mut places: HashTable<(K, u32)> = HashTable::new();
+    let mut sizes: Vec<u32> = Vec::new();
+    // The group of each row: looked up once, and used again when the values are put in place.
+    let mut group_of: Vec<u32> = Vec::with_capacity(rows);
+    for rows in blocks.iter().flat_map(|rows| rows.chunks(BATCH)) {
+        task.check();
+        group_of.extend(rows.iter().map(|(key, _)| {
+            match places.entry(hash_of(key), |(other, _)| other == key, |(key, _)| hash_of(key)) {
+                Entry::Occupied(entry) => {
+                    let group = entry.get().1;
+                    sizes[group as usize] += 1;
+                    group
+                }
+                Entry::Vacant(entry) => {
+                    let group = place_of(sizes.len());
+                    entry.insert((key.clone(), group));
+                    sizes.push(1);
+                    group
+                }
+            }
+        }));
+    }
+    let mut keys: Vec<Option<K>> = sizes.iter().map(|_| None).collect();
+    places.into_iter().for_each(|(key, group)| keys[group as usize] = Some(key));
+    let empty = |(key, size): (Option<K>, u32)| {
+        (key.expect("every group has a key"), Vec::with_capacity(size as usize))
+    };
+    let mut groups: Vec<(K, Vec<V>)> = keys.into_iter().zip(sizes).map(empty).collect();
+    let mut group_of = group_of.into_iter();
+    for rows in blocks.iter().flat_map(|rows| rows.chunks(BATCH)) {
+        task.check();
+        for ((_, value), group) in rows.iter().zip(&mut group_of) {
+            groups[group as usize].1.push(value.clone());
+        }
+    }
+    groups
+}
+
+fn place_of(groups: usize) -> u32 {
+    u32::try_from(groups).expect("one partition has fewer than 2³² different keys")
+}
+
+/// Deals rows as they are, with the hash of the key compiled into the loop.
+struct DealInline<K, V> {
+    partitioner: KeyPartitioner<K>,
+    value: PhantomData<fn() -> V>,
+}
+
+impl<K: 'static, V: 'static> Ship for DealInline<K, V> {
+    fn freeze(&self, out: &mut Frozen) -> Result<(), ShipError> {
+        self.partitioner.freeze(out)
+    }
+
+    fn thaw(input: &mut Thawing<'_>) -> Result<Self, ShipError> {
+        Ok(Self { partitioner: KeyPartitioner::thaw(input)?, value: PhantomData })
+    }
+}
+
+impl<K: Data + Hash, V: Data> MapSide<(K, V)> for DealInline<K, V> {
+    type Row = (K, V);
+
+    fn deal(&self, rows: impl Iterator<Item = (K, V)>, _task: &TaskContext) -> Buckets<(K, V)> {
+        let mut buckets = Buckets::new(self.partitioner.num_partitions());
+        buckets.reserve(rows.size_hint().0);
+        rows.for_each(|row| buckets.push(self.partitioner.partition_inline(&row.0), row));
+        buckets
+    }
+}

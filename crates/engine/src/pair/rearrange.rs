@@ -1,0 +1,185 @@
+//! The transformations that bring the rows of any RDD into other partitions.
+
+use std::hash::Hash;
+
+use super::{Distinct, Grouped, Repartitioned, Sorted, Values, default_partitioner};
+use crate::{
+    Result,
+    data::Data,
+    partitioner::{KeyPartitioner, Order, RangePartitioner},
+    rdd::{Rdd, Transform, With},
+    ship::captures_nothing,
+};
+
+/// What makes an RDD from an RDD by a shuffle of its rows.
+pub trait Rearrange: Rdd {
+    /// Deals the rows evenly to `partitions` partitions, at least one: in turn, from a random start for each partition of
+    /// this RDD. Always shuffles.
+    ///
+    /// ```
+    /// # use firesteel::prelude::*;
+    /// # let ctx = Context::local(2)?;
+    /// let spread = ctx.range_into(0..100, 1).repartition(4);
+    /// assert_eq!((spread.num_partitions(), spread.count()?), (4, 100));
+    /// # Ok::<(), firesteel::Error>(())
+    /// ```
+    #[track_caller]
+    fn repartition(&self, partitions: u32) -> Repartitioned<Self::Item> {
+        Repartitioned::new(self, partitions)
+    }
+
+    /// Drops duplicates. The number of partitions stays the same.
+    ///
+    /// Equal rows meet by a shuffle, for which each map task drops its own duplicates first; without one if the RDD has
+    /// a partitioner.
+    ///
+    /// ```
+    /// # use firesteel::prelude::*;
+    /// # let ctx = Context::local(2)?;
+    /// let mut digits = ctx.range(0..100).map(|x| x % 10).distinct().collect()?;
+    /// digits.sort();
+    /// assert_eq!(digits, [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
+    /// # Ok::<(), firesteel::Error>(())
+    /// ```
+    #[track_caller]
+    fn distinct(&self) -> Distinct<Self::Item>
+    where
+        Self::Item: Hash + Eq,
+    {
+        Distinct::new(self, self.num_partitions())
+    }
+
+    /// [`distinct`](Rearrange::distinct) into `partitions` partitions.
+    ///
+    /// ```
+    /// # use firesteel::prelude::*;
+    /// # let ctx = Context::local(2)?;
+    /// let digits = ctx.range(0..100).map(|x| x % 10).distinct_into(3);
+    /// assert_eq!((digits.num_partitions(), digits.count()?), (3, 10));
+    /// # Ok::<(), firesteel::Error>(())
+    /// ```
+    #[track_caller]
+    fn distinct_into(&self, partitions: u32) -> Distinct<Self::Item>
+    where
+        Self::Item: Hash + Eq,
+    {
+        Distinct::new(self, partitions)
+    }
+
+    /// Puts all rows for which `f` gives the same key side by side.
+    ///
+    /// Shuffles every row: to sum or count, [`reduce_by_key`](crate::PairRdd::reduce_by_key) is cheaper.
+    ///
+    /// ```
+    /// # use firesteel::prelude::*;
+    /// # let ctx = Context::local(2)?;
+    /// let mut groups = ctx.range(0..6).group_by(|x| x % 2).collect()?;
+    /// groups.sort();
+    /// assert_eq!(groups, [(0, vec![0, 2, 4]), (1, vec![1, 3, 5])]);
+    /// # Ok::<(), firesteel::Error>(())
+    /// ```
+    #[track_caller]
+    fn group_by<K, F>(&self, f: F) -> Grouped<K, Self::Item>
+    where
+        K: Data + Hash + Eq,
+        F: Fn(&Self::Item) -> K + Copy + Send + Sync + 'static,
+    {
+        captures_nothing::<F>();
+        self.with(()).group_by(move |(), row| f(row))
+    }
+
+    /// [`group_by`](Rearrange::group_by) into given partitions.
+    #[track_caller]
+    fn group_by_into<K, F>(&self, partitioner: impl Into<KeyPartitioner<K>>, f: F) -> Grouped<K, Self::Item>
+    where
+        K: Data + Hash + Eq,
+        F: Fn(&Self::Item) -> K + Copy + Send + Sync + 'static,
+    {
+        captures_nothing::<F>();
+        self.with(()).group_by_into(partitioner, move |(), row| f(row))
+    }
+
+    /// Sorts by the key that `f` gives. Rows with equal keys stay in the order they have.
+    ///
+    /// Runs a job at once, as [`sort_by_key`](crate::OrderedPairRdd::sort_by_key) does. Numbers with a fraction are
+    /// sorted by a [`TotalOrd`](crate::TotalOrd) of them.
+    ///
+    /// ```
+    /// # use firesteel::prelude::*;
+    /// # let ctx = Context::local(2)?;
+    /// let words = vec!["three".to_owned(), "one".to_owned(), "twelve".to_owned()];
+    /// let sorted = ctx.parallelize(words).sort_by(|word| word.len(), Order::Ascending)?;
+    /// assert_eq!(sorted.collect()?, ["one", "three", "twelve"]);
+    /// # Ok::<(), firesteel::Error>(())
+    /// ```
+    #[track_caller]
+    fn sort_by<K, F>(&self, f: F, order: Order) -> Result<Values<Sorted<K, Self::Item>>>
+    where
+        K: Data + Ord,
+        F: Fn(&Self::Item) -> K + Copy + Send + Sync + 'static,
+    {
+        self.sort_by_into(f, order, self.num_partitions())
+    }
+
+    /// [`sort_by`](Rearrange::sort_by) into at most `partitions` partitions.
+    #[track_caller]
+    fn sort_by_into<K, F>(&self, f: F, order: Order, partitions: u32) -> Result<Values<Sorted<K, Self::Item>>>
+    where
+        K: Data + Ord,
+        F: Fn(&Self::Item) -> K + Copy + Send + Sync + 'static,
+    {
+        captures_nothing::<F>();
+        self.with(()).sort_by_into(move |(), row| f(row), order, partitions)
+    }
+}
+
+impl<R: Rdd> Rearrange for R {}
+
+impl<R: Rdd, E: Data> With<R, E> {
+    /// Puts all rows with the same key side by side. See [`Rearrange::group_by`](crate::Rearrange::group_by).
+    #[track_caller]
+    pub fn group_by<K, F>(self, f: F) -> Grouped<K, R::Item>
+    where
+        K: Data + Hash + Eq,
+        F: Fn(&E, &R::Item) -> K + Copy + Send + Sync + 'static,
+    {
+        let keyed = self.map(move |env, row| (f(env, &row), row));
+        let partitioner = default_partitioner(&[keyed.handle()]);
+        Grouped::new(&keyed, "group_by", &partitioner)
+    }
+
+    /// The same into given partitions.
+    #[track_caller]
+    pub fn group_by_into<K, F>(self, partitioner: impl Into<KeyPartitioner<K>>, f: F) -> Grouped<K, R::Item>
+    where
+        K: Data + Hash + Eq,
+        F: Fn(&E, &R::Item) -> K + Copy + Send + Sync + 'static,
+    {
+        let keyed = self.map(move |env, row| (f(env, &row), row));
+        Grouped::new(&keyed, "group_by", &partitioner.into())
+    }
+
+    /// Sorts by the key that `f` gives. See [`Rearrange::sort_by`](crate::Rearrange::sort_by).
+    #[track_caller]
+    pub fn sort_by<K, F>(self, f: F, order: Order) -> Result<Values<Sorted<K, R::Item>>>
+    where
+        K: Data + Ord,
+        F: Fn(&E, &R::Item) -> K + Copy + Send + Sync + 'static,
+    {
+        let partitions = self.rdd().num_partitions();
+        self.sort_by_into(f, order, partitions)
+    }
+
+    /// The same into at most `partitions` partitions.
+    #[track_caller]
+    pub fn sort_by_into<K, F>(self, f: F, order: Order, partitions: u32) -> Result<Values<Sorted<K, R::Item>>>
+    where
+        K: Data + Ord,
+        F: Fn(&E, &R::Item) -> K + Copy + Send + Sync + 'static,
+    {
+        let keyed = self.map(move |env, row| (f(env, &row), row));
+        let ranges = RangePartitioner::sample(&keyed, partitions, order)?;
+        let parent = Sorted::by_ranges(&keyed, "sort_by", ranges);
+        Ok(Values { handle: parent.handle().derive("values").build(), parent })
+    }
+}

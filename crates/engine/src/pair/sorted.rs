@@ -1,0 +1,133 @@
+//! The adaptor of everything that sorts within partitions.
+
+use std::marker::PhantomData;
+
+use firesteel_types::PartitionId;
+
+use super::Input;
+use crate::{
+    data::Data,
+    executor::TaskContext,
+    partitioner::{KeyPartitioner, Order, RangePartitioner},
+    rdd::{Rdd, RddHandle},
+    ship::{Frozen, Ship, ShipError, Thawing},
+    shuffle::{Buckets, Deal, MapSide},
+};
+
+/// Rows between two checks for an order to end.
+const BATCH: usize = 1 << 14;
+
+/// An [`Rdd`] whose partitions are sorted by key. Made by [`sort_by_key`](crate::OrderedPairRdd::sort_by_key) and its
+/// relatives.
+///
+/// Rows with equal keys stay in the order in which the parent's partitions have them.
+#[must_use = "an RDD is lazy and does nothing until an action runs it"]
+#[derive(Clone)]
+pub struct Sorted<K: Data, V: Data> {
+    handle: RddHandle,
+    input: Input<(K, V), (K, V)>,
+    order: Order,
+}
+
+crate::ship!(impl[K: Data, V: Data] Sorted<K, V> { handle, input; values order });
+
+impl<K: Data + Ord, V: Data> Sorted<K, V> {
+    /// Deals the rows of `parent` by ranges and sorts each of them, so that all rows are in order.
+    #[track_caller]
+    pub(super) fn by_ranges<R: Rdd<Item = (K, V)>>(
+        parent: &R,
+        operator: &'static str,
+        ranges: RangePartitioner<K>,
+    ) -> Self {
+        let partitioner = KeyPartitioner::from(ranges.clone());
+        let order = ranges.order();
+        Self::new(parent, operator, &partitioner, order, || DealRanges { ranges, value: PhantomData })
+    }
+
+    /// Deals the rows of `parent` by any rule and sorts within partitions.
+    #[track_caller]
+    pub(super) fn within<R: Rdd<Item = (K, V)>>(
+        parent: &R,
+        operator: &'static str,
+        partitioner: &KeyPartitioner<K>,
+    ) -> Self {
+        let side = || Deal { partitioner: partitioner.clone(), value: PhantomData };
+        Self::new(parent, operator, partitioner, Order::Ascending, side)
+    }
+
+    #[track_caller]
+    fn new<R: Rdd<Item = (K, V)>, M: MapSide<(K, V), Row = (K, V)>>(
+        parent: &R,
+        operator: &'static str,
+        partitioner: &KeyPartitioner<K>,
+        order: Order,
+        side: impl FnOnce() -> M,
+    ) -> Self {
+        let builder = parent.handle().derive_into(operator, partitioner.num_partitions());
+        let input = Input::new(parent, partitioner, false, side);
+        let builder = builder.partitioner(Some(partitioner.erased())).parents(vec![input.parent()]);
+        Self { handle: builder.build(), input, order }
+    }
+}
+
+impl<K: Data + Ord, V: Data> Rdd for Sorted<K, V> {
+    type Item = (K, V);
+
+    fn handle(&self) -> &RddHandle {
+        &self.handle
+    }
+
+    fn compute<'a>(
+        &'a self,
+        partition: PartitionId,
+        task: &'a TaskContext,
+    ) -> impl Iterator<Item = (K, V)> + 'a {
+        let mut rows = match &self.input {
+            Input::Narrow(parent) => parent.rows(partition, task).collect(),
+            Input::Shuffle(read) => gather(&read.blocks(partition, task), task),
+        };
+        // Each order has a loop of its own, so that a comparison is that of the keys and no more.
+        match self.order {
+            Order::Ascending => rows.sort_by(|one, two| one.0.cmp(&two.0)),
+            Order::Descending => rows.sort_by(|one, two| two.0.cmp(&one.0)),
+        }
+        rows.into_iter()
+    }
+}
+
+/// All rows in one vector of exactly their number.
+fn gather<T: Clone>(blocks: &[&[T]], task: &TaskContext) -> Vec<T> {
+    let mut gathered = Vec::with_capacity(blocks.iter().map(|rows| rows.len()).sum());
+    for rows in blocks.iter().flat_map(|rows| rows.chunks(BATCH)) {
+        task.check();
+        gathered.extend_from_slice(rows);
+    }
+    gathered
+}
+
+/// Deals rows by ranges, with the comparisons compiled into the loop.
+struct DealRanges<K, V> {
+    ranges: RangePartitioner<K>,
+    value: PhantomData<fn() -> V>,
+}
+
+impl<K: Data, V: 'static> Ship for DealRanges<K, V> {
+    fn freeze(&self, out: &mut Frozen) -> Result<(), ShipError> {
+        out.value(&self.ranges)
+    }
+
+    fn thaw(input: &mut Thawing<'_>) -> Result<Self, ShipError> {
+        Ok(Self { ranges: input.value()?, value: PhantomData })
+    }
+}
+
+impl<K: Data + Ord, V: Data> MapSide<(K, V)> for DealRanges<K, V> {
+    type Row = (K, V);
+
+    fn deal(&self, rows: impl Iterator<Item = (K, V)>, _task: &TaskContext) -> Buckets<(K, V)> {
+        let mut buckets = Buckets::new(self.ranges.num_partitions());
+        buckets.reserve(rows.size_hint().0);
+        rows.for_each(|row| buckets.push(self.ranges.partition_of(&row.0), row));
+        buckets
+    }
+}

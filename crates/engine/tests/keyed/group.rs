@@ -1,0 +1,68 @@
+//! All values of a key side by side.
+
+use firesteel::prelude::*;
+
+use crate::{
+    harness::{assert_in_place, for_cases, same_partitioner, shuffles, sorted},
+    support::each_backend,
+};
+
+#[test]
+fn values_are_grouped_by_key_in_the_order_they_have() {
+    for_cases(|ctx, case| {
+        let (rdd, groups) = (case.rdd(ctx), case.groups().into_iter().collect::<Vec<_>>());
+
+        let grouped = rdd.group_by_key_into(case.outputs);
+        assert_eq!(sorted(&grouped), groups);
+        assert_in_place(&grouped);
+        assert_eq!(sorted(&rdd.group_by_key()), groups);
+        assert_eq!(
+            sorted(&rdd.partition_by(case.outputs).group_by_key()),
+            groups,
+            "without a second shuffle"
+        );
+    });
+}
+
+#[test]
+fn rows_are_grouped_by_what_a_function_gives() {
+    for_cases(|ctx, case| {
+        let rdd = case.rdd(ctx).values();
+        let mut model = std::collections::BTreeMap::<i64, Vec<i64>>::new();
+        case.pairs.iter().for_each(|&(_, value)| model.entry(value % 4).or_default().push(value));
+        let model: Vec<_> = model.into_iter().collect();
+
+        assert_eq!(sorted(&rdd.group_by(|x| x % 4)), model);
+        assert_eq!(sorted(&rdd.group_by_into(case.outputs, |x| x % 4)), model);
+        assert_eq!(sorted(&rdd.with(4).group_by(|four, x| x % four)), model);
+        assert_eq!(sorted(&rdd.with(4).group_by_into(case.outputs, |four, x| x % four)), model);
+    });
+}
+
+/// Behaviours: RDD-006.
+#[test]
+fn grouping_does_not_combine_in_map_tasks() {
+    each_backend(|ctx| {
+        // A group made in a map task would come out with a capacity or an order of its own: all values of one input
+        // before those of the next is what rows that travel one by one give.
+        let groups =
+            ctx.parallelize_into(vec![(1, 'a'), (2, 'b'), (1, 'c'), (1, 'd')], 2).group_by_key_into(1);
+
+        assert_eq!(groups.collect().unwrap(), [(1, vec!['a', 'c', 'd']), (2, vec!['b'])]);
+        assert_eq!(shuffles(&groups), 1);
+    });
+}
+
+#[test]
+fn keys_that_own_memory_are_grouped_too() {
+    each_backend(|ctx| {
+        let pairs = ctx.range_into(0..30_u32, 4).map(|x| (format!("key {}", x % 3), format!("{x}")));
+
+        let sizes = pairs.group_by_key_into(2).map_values(|values| values.len());
+
+        assert_eq!(sorted(&sizes), [0, 1, 2].map(|key| (format!("key {key}"), 10)));
+        let narrow = pairs.partition_by(2);
+        assert_eq!(sorted(&narrow.group_by_key().map_values(|values| values.len())), sorted(&sizes));
+        assert!(same_partitioner(&narrow, &sizes));
+    });
+}
