@@ -25,10 +25,10 @@ pub mod prelude;
 mod rdd;
 mod run_main;
 #[doc(hidden)]
+pub mod sampling;
+#[doc(hidden)]
 #[expect(unsafe_code, reason = "entry points and closures cross processes here and nowhere else")]
 pub mod ship;
-#[doc(hidden)]
-pub mod sampling;
 mod shuffle;
 mod sink;
 mod source;
@@ -44,13 +44,16 @@ pub use action::{
 pub use broadcast::Broadcast;
 pub use cache::Persisted;
 pub use checkpoint::{CheckpointFile, Checkpointed};
-pub use firesteel_macros::main;
-pub use firesteel_types::settings;
 pub use conf::{Conf, ConfError, Origin};
 pub use context::{Context, ContextBuilder};
 pub use data::Data;
 pub use error::{Error, Result};
 pub use executor::TaskContext;
+pub use firesteel_macros::main;
+pub use firesteel_types::settings;
+pub use firesteel_types::{
+    Determinism, NarrowMap, PartitionId, PreferredLocations, RddId, StorageLevel, TaskLocation,
+};
 pub use io::{Codec, IoError};
 pub use pair::{
     Combined, Combiner, Distinct, FilterByRange, FlatMapValues, Grouped, Keys, MapValues, OrderedPairRdd,
@@ -60,14 +63,12 @@ pub use partitioner::{
     AnyPartitioner, HashPartitioner, KeyPartitioner, Order, Partitioner, RangePartitioner, TotalOrd,
 };
 pub use rdd::{
-    BoxRdd, Cartesian, Coalesced, Filter, FlatMap, Glom, HandleBuilder, Map, MapPartitions, Parent, Pipe, PipeCommand,
-    Pruned, Rdd, RddHandle, Rows, Sample, Split, Transform, Union, UnionMany, With, Zip, ZipPartitions, ZipWithIndex,
-    ZipWithUniqueId,
+    BoxRdd, Cartesian, Coalesced, Filter, FlatMap, Glom, HandleBuilder, Map, MapPartitions, Parent, Pipe,
+    PipeCommand, Pruned, Rdd, RddHandle, Rows, Sample, Split, Transform, Union, UnionMany, With, Zip,
+    ZipPartitions, ZipWithIndex, ZipWithUniqueId,
 };
 pub use ship::Ship;
-pub use firesteel_types::{
-    Determinism, NarrowMap, PartitionId, PreferredLocations, RddId, StorageLevel, TaskLocation,
-};
+pub use shuffle::ShuffleHandle;
 pub use sink::SaveRdd;
 pub use source::{BinaryRecords, Content, ObjectFile, Parallelize, Range, RangeNumber, TextFile, WholeFiles};
 

@@ -1,7 +1,7 @@
 //! Everything that a program over RDDs usually needs: `use firesteel::prelude::*`.
 
 pub use crate::{
-    Accumulator, Actions, BoxRdd, Broadcast, Context, CountActions, Data, Error, FoldActions, JobHandle, KeyPartitioner,
-    NumericActions, Order, OrderActions, OrderedPairRdd, PairActions, PairRdd, Rdd, Rearrange, Result, Rows, SaveRdd,
-    TaskContext, TotalOrd, Transform,
+    Accumulator, Actions, BoxRdd, Broadcast, Context, CountActions, Data, Error, FoldActions, JobHandle,
+    KeyPartitioner, NumericActions, Order, OrderActions, OrderedPairRdd, PairActions, PairRdd, Rdd,
+    Rearrange, Result, Rows, SaveRdd, TaskContext, TotalOrd, Transform,
 };

@@ -42,6 +42,7 @@ pub trait Accumulate: Data + fmt::Debug {
     type Input;
 
     /// A value of the same kind that nothing was added to.
+    #[must_use]
     fn zero(&self) -> Self;
 
     /// Whether nothing was added; such a copy does not travel.
@@ -55,7 +56,7 @@ pub trait Accumulate: Data + fmt::Debug {
 }
 
 macro_rules! sums {
-    ($($(#[$doc:meta])* $name:ident of $number:ty, $add:expr;)*) => {$(
+    ($($(#[$doc:meta])* $name:ident of $number:ty, $add:path;)*) => {$(
         $(#[$doc])*
         #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
         pub struct $name {
@@ -89,8 +90,7 @@ macro_rules! sums {
             }
 
             fn merge(&mut self, other: Self) {
-                let add: fn($number, $number) -> $number = $add;
-                self.sum = add(self.sum, other.sum);
+                self.sum = $add(self.sum, other.sum);
                 self.count += other.count;
             }
         }
@@ -101,7 +101,7 @@ sums! {
     /// The sum and the count of whole numbers; wraps around like the machine's own addition.
     LongSum of i64, i64::wrapping_add;
     /// The sum and the count of floating-point numbers.
-    DoubleSum of f64, |one, two| one + two;
+    DoubleSum of f64, std::ops::Add::add;
 }
 
 /// Everything that was added, in no particular order between tasks.

@@ -62,7 +62,10 @@ impl Context {
     }
 
     /// An accumulator that keeps everything added to it.
-    pub fn collection_accumulator<T: crate::Data + fmt::Debug>(&self, name: &str) -> Accumulator<Collection<T>> {
+    pub fn collection_accumulator<T: crate::Data + fmt::Debug>(
+        &self,
+        name: &str,
+    ) -> Accumulator<Collection<T>> {
         self.accumulator(name, Collection::default())
     }
 

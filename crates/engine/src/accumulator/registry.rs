@@ -26,7 +26,9 @@ pub(super) trait Total: Send + Sync {
 impl<A: Accumulate> Total for Mutex<A> {
     fn merge(&self, update: UpdateValue) -> Result<(), String> {
         let update = match update {
-            UpdateValue::Typed(update) => *update.downcast::<A>().map_err(|_| "it has another type".to_owned())?,
+            UpdateValue::Typed(update) => {
+                *update.downcast::<A>().map_err(|_| "it has another type".to_owned())?
+            }
             UpdateValue::Bytes(bytes) => postcard::from_bytes(&bytes).map_err(|error| error.to_string())?,
         };
         self.lock().merge(update);
@@ -42,11 +44,6 @@ impl AccumulatorRegistry {
     /// No handle is left.
     pub(super) fn remove(&self, id: AccumulatorId) {
         self.0.lock().remove(&id);
-    }
-
-    /// Whether a handle of the accumulator is left.
-    pub(crate) fn contains(&self, id: AccumulatorId) -> bool {
-        self.0.lock().contains_key(&id)
     }
 
     /// Adds what a task reported to the totals. An update that cannot be merged is logged and left out; the others, the

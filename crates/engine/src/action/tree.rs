@@ -100,8 +100,8 @@ impl Call {
         for partitions in levels {
             let dealt = merged.with(partitions).map(|partitions, (index, value)| (index % partitions, value));
             let partitioner = KeyPartitioner::custom(ByIndex(partitions));
-            let reduced = Combined::new(&dealt, self.action, &partitioner, |id| {
-                Reduce { function: Func::new(env.clone(), merge, id) }
+            let reduced = Combined::new(&dealt, self.action, &partitioner, |id| Reduce {
+                function: Func::new(env.clone(), merge, id),
             });
             merged = BoxRdd::new(reduced);
         }

@@ -107,7 +107,8 @@ impl<T: Data> Broadcast<T> {
     }
 
     fn fail(&self, what: &str) -> ! {
-        let message = format!("broadcast-{} {what}; keep its handle until the jobs that read it are over", self.0.id);
+        let message =
+            format!("broadcast-{} {what}; keep its handle until the jobs that read it are over", self.0.id);
         if TaskContext::is_set() {
             abort_task(Abort::Failed { message, operator: None });
         }

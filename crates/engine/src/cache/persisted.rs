@@ -60,7 +60,10 @@ impl<R: Rdd> Persisted<R> {
     pub fn persist(&self, level: StorageLevel) -> Result<Self> {
         let now = self.storage_level();
         if now.is_persisted() && now != level {
-            let what = format!("{} is persisted at another level: unpersist it before you change that", self.handle.name());
+            let what = format!(
+                "{} is persisted at another level: unpersist it before you change that",
+                self.handle.name()
+            );
             return Err(Error::invalid(what));
         }
         self.handle.set_storage(level);
@@ -85,7 +88,12 @@ impl<R: Rdd> Persisted<R> {
     }
 
     /// The rows of a partition from the store, computed first if need be.
-    fn kept<'a>(&'a self, partition: PartitionId, level: StorageLevel, task: &'a TaskContext) -> &'a [R::Item] {
+    fn kept<'a>(
+        &'a self,
+        partition: PartitionId,
+        level: StorageLevel,
+        task: &'a TaskContext,
+    ) -> &'a [R::Item] {
         kept_rows(&task.environment().blocks, self.handle.id(), partition, level, task, || {
             self.parent.compute(partition, task).collect()
         })
@@ -122,7 +130,9 @@ pub(crate) fn read<T: Data>(block: Block, rdd: RddId, task: &TaskContext) -> &[T
         }
         Block::Bytes(bytes) => match postcard::from_bytes::<Vec<T>>(&bytes) {
             Ok(rows) => task.hold(rows),
-            Err(error) => abort_task(Abort::failed(rdd, format!("a stored partition cannot be read: {error}"))),
+            Err(error) => {
+                abort_task(Abort::failed(rdd, format!("a stored partition cannot be read: {error}")))
+            }
         },
     }
 }
@@ -130,7 +140,9 @@ pub(crate) fn read<T: Data>(block: Block, rdd: RddId, task: &TaskContext) -> &[T
 fn encode<T: Data>(rows: &Vec<T>, rdd: RddId) -> Block {
     match postcard::to_stdvec(rows) {
         Ok(bytes) => Block::Bytes(bytes.into()),
-        Err(error) => abort_task(Abort::failed(rdd, format!("a row cannot be serialized to be stored: {error}"))),
+        Err(error) => {
+            abort_task(Abort::failed(rdd, format!("a row cannot be serialized to be stored: {error}")))
+        }
     }
 }
 
@@ -141,7 +153,11 @@ impl<R: Rdd> Rdd for Persisted<R> {
         &self.handle
     }
 
-    fn compute<'a>(&'a self, partition: PartitionId, task: &'a TaskContext) -> impl Iterator<Item = R::Item> + 'a {
+    fn compute<'a>(
+        &'a self,
+        partition: PartitionId,
+        task: &'a TaskContext,
+    ) -> impl Iterator<Item = R::Item> + 'a {
         let level = self.storage_level();
         if !level.is_persisted() {
             return Either::One(self.parent.compute(partition, task));

@@ -105,7 +105,11 @@ impl<R: Rdd> Rdd for Checkpointed<R> {
         &self.handle
     }
 
-    fn compute<'a>(&'a self, partition: PartitionId, task: &'a TaskContext) -> impl Iterator<Item = R::Item> + 'a {
+    fn compute<'a>(
+        &'a self,
+        partition: PartitionId,
+        task: &'a TaskContext,
+    ) -> impl Iterator<Item = R::Item> + 'a {
         let id = self.handle.id();
         // Held by the task: the driver may switch to the checkpoint while it runs.
         let rows = match &**task.hold(self.source()) {

@@ -50,7 +50,10 @@ impl Context {
         for (index, file) in files.iter().enumerate() {
             if file.location.name() != part_name(index) {
                 let found = file.location.name();
-                let what = format!("the checkpoint {path} is not whole: expected {}, found {found}", part_name(index));
+                let what = format!(
+                    "the checkpoint {path} is not whole: expected {}, found {found}",
+                    part_name(index)
+                );
                 return Err(Error::invalid(what));
             }
         }
@@ -58,7 +61,8 @@ impl Context {
         // A partitioner that cannot be read only costs a shuffle later.
         let partitions = read_text(&folder.join(PARTITIONER), options).ok().flatten();
         let partitioner = partitions.and_then(|text| text.trim().parse().ok());
-        let partitioner = partitioner.map(|partitions| AnyPartitioner::hash(HashPartitioner::new(partitions)));
+        let partitioner =
+            partitioner.map(|partitions| AnyPartitioner::hash(HashPartitioner::new(partitions)));
         let handle = RddHandle::builder(self.driver(), "checkpoint_file", files.len() as u32);
         Ok(CheckpointFile { handle: handle.partitioner(partitioner).build(), folder, rows: PhantomData })
     }

@@ -11,6 +11,7 @@ use crate::{
     action::{Call, JobFunction},
     executor::TaskContext,
     io::OutputFolder,
+    partitioner::AnyPartitioner,
     rdd::Rdd,
     sink::save_objects,
 };
@@ -32,10 +33,11 @@ pub(super) fn write<R: Rdd>(rdd: &Checkpointed<R>) -> Result<()> {
 #[track_caller]
 fn write_files<R: Rdd>(rdd: &Checkpointed<R>) -> Result<()> {
     let handle = rdd.handle();
-    let folder = handle.driver().checkpoints.location().ok_or_else(|| Error::invalid("no checkpoint directory"))?;
+    let folder =
+        handle.driver().checkpoints.location().ok_or_else(|| Error::invalid("no checkpoint directory"))?;
     let folder = folder.join(&format!("rdd-{}", handle.id().0));
     save_objects(Call::of_checkpoint("checkpoint"), rdd, &folder.to_string()).wait()?;
-    if let Some(partitions) = handle.partitioner().and_then(|partitioner| partitioner.hash_partitions()) {
+    if let Some(partitions) = handle.partitioner().and_then(AnyPartitioner::hash_partitions) {
         OutputFolder::existing(&folder).write_note(PARTITIONER, &partitions.to_string())?;
     }
     rdd.written(Source::Files(folder));
@@ -46,10 +48,14 @@ fn write_files<R: Rdd>(rdd: &Checkpointed<R>) -> Result<()> {
 #[track_caller]
 fn keep_all<R: Rdd>(rdd: &Checkpointed<R>) -> Result<()> {
     let (handle, store) = (rdd.handle(), &rdd.handle().driver().environment.blocks);
-    let missing = (0..handle.partitions()).map(PartitionId).filter(|partition| store.get(handle.id(), *partition).is_none());
+    let missing = (0..handle.partitions())
+        .map(PartitionId)
+        .filter(|partition| store.get(handle.id(), *partition).is_none());
     let missing: Arc<[PartitionId]> = missing.collect();
     if !missing.is_empty() {
-        Call::of_checkpoint("local_checkpoint").run_on(rdd, Partitions::Listed(missing), Touch, |_| Ok(())).wait()?;
+        Call::of_checkpoint("local_checkpoint")
+            .run_on(rdd, Partitions::Listed(missing), Touch, |_| Ok(()))
+            .wait()?;
     }
     rdd.written(Source::Blocks);
     Ok(())

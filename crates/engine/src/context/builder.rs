@@ -80,7 +80,9 @@ impl ContextBuilder {
             None => conf.get(settings::MASTER),
         };
         let MasterUrl::Local { cores, .. } = master else {
-            return Err(Error::invalid(format!("master `{master}` cannot be used yet: use `local[*]` or `local[N]`")));
+            return Err(Error::invalid(format!(
+                "master `{master}` cannot be used yet: use `local[*]` or `local[N]`"
+            )));
         };
         let slots = match cores {
             LocalCores::Fixed(cores) => cores,
@@ -133,7 +135,8 @@ impl LocalLine {
 
 impl DriverLine for LocalLine {
     fn may_commit(&self, task: &TaskContext) -> bool {
-        self.driver().is_some_and(|driver| driver.may_commit(task.stage(), task.partition(), task.attempt_number()))
+        self.driver()
+            .is_some_and(|driver| driver.may_commit(task.stage(), task.partition(), task.attempt_number()))
     }
 
     fn block_stored(&self, task: &TaskContext, rdd: RddId, partition: PartitionId) {

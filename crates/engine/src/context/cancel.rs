@@ -24,12 +24,14 @@ impl Context {
     /// # Ok::<(), firesteel::Error>(())
     /// ```
     pub fn cancel_job_group(&self, group: &str, reason: Option<&str>) {
-        self.driver().cancel(Cancel::Group { group: group.to_owned(), future: false }, reason.map(str::to_owned));
+        self.driver()
+            .cancel(Cancel::Group { group: group.to_owned(), future: false }, reason.map(str::to_owned));
     }
 
     /// Cancels the active jobs of a group, and those that it submits later.
     pub fn cancel_job_group_and_future_jobs(&self, group: &str, reason: Option<&str>) {
-        self.driver().cancel(Cancel::Group { group: group.to_owned(), future: true }, reason.map(str::to_owned));
+        self.driver()
+            .cancel(Cancel::Group { group: group.to_owned(), future: true }, reason.map(str::to_owned));
     }
 
     /// Cancels the active jobs that carry a tag; gives their ids.

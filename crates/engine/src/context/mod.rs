@@ -1,10 +1,10 @@
 //! The context: an application's way in.
 
+mod application;
 mod builder;
 mod cancel;
-mod context;
 mod listeners;
 mod properties;
 
+pub use application::Context;
 pub use builder::ContextBuilder;
-pub use context::Context;

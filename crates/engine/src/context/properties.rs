@@ -157,7 +157,10 @@ impl Context {
     /// assert_eq!(pool.as_deref(), Some("reports"));
     /// # Ok::<(), firesteel::Error>(())
     /// ```
-    pub fn spawn<T: Send + 'static>(&self, f: impl FnOnce(&Self) -> T + Send + 'static) -> Result<JoinHandle<T>> {
+    pub fn spawn<T: Send + 'static>(
+        &self,
+        f: impl FnOnce(&Self) -> T + Send + 'static,
+    ) -> Result<JoinHandle<T>> {
         let (ctx, properties) = (self.clone(), self.driver().local_properties());
         let run = move || {
             ctx.driver().set_local_properties(properties);

@@ -6,14 +6,14 @@ use std::{
 };
 
 use firesteel_scheduler::{
-    Effect, Event, JobError, NotSent, StageLaunch, StageTaskKind, TaskDescription, TaskOutcome,
-    TaskStatus, commit::CommitDecision,
+    Effect, Event, JobError, NotSent, StageLaunch, StageTaskKind, TaskDescription, TaskOutcome, TaskStatus,
+    commit::CommitDecision,
 };
 use firesteel_types::{AttemptId, ExecutorId, JobId, TaskFailure};
 
 use super::{
     Driver, Incoming, JobEnd,
-    driver::Payload,
+    inbox::Payload,
     register,
     turn::{Core, PreparedStage},
 };
@@ -61,7 +61,7 @@ impl Core {
 
     /// Finds the program of a stage attempt and gets it into the form that is sent.
     fn prepare(&mut self, driver: &Driver, launch: Box<StageLaunch>) {
-        let found = driver.program_of(&launch.kind).ok_or_else(|| "what it computes is gone".to_owned());
+        let found = driver.program_of(launch.kind).ok_or_else(|| "what it computes is gone".to_owned());
         let shipped = found.and_then(|(program, rdd)| match driver.form {
             Form::Typed => Ok((program, rdd)),
             Form::Shipped => {
@@ -127,15 +127,15 @@ impl Core {
 }
 
 impl Driver {
-    fn program_of(&self, kind: &StageTaskKind) -> Option<(Arc<dyn StageProgram>, RddHandle)> {
+    fn program_of(&self, kind: StageTaskKind) -> Option<(Arc<dyn StageProgram>, RddHandle)> {
         match kind {
             StageTaskKind::Result(job) => {
                 let jobs = self.jobs.lock();
-                let submission = &jobs.get(job)?.submission;
+                let submission = &jobs.get(&job)?.submission;
                 Some((submission.program.clone(), submission.rdd.clone()))
             }
             StageTaskKind::ShuffleMap(shuffle) => {
-                let shuffle = self.shuffles.lock().get(shuffle)?.upgrade()?;
+                let shuffle = self.shuffles.lock().get(&shuffle)?.upgrade()?;
                 Some((shuffle.program().clone(), shuffle.parent().clone()))
             }
         }

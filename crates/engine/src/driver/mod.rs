@@ -5,8 +5,8 @@
 //! effects in order. No thread is woken to make a decision, which is what makes a task cost microseconds.
 
 mod clock;
-mod driver;
 mod effects;
+mod inbox;
 mod job;
 mod questions;
 mod register;
@@ -14,7 +14,7 @@ mod timer;
 mod turn;
 
 pub(crate) use clock::Clock;
-pub(crate) use driver::{Driver, Incoming};
+pub(crate) use inbox::{Driver, Incoming};
+pub(crate) use job::{Collected, JobEnd, Submission};
 pub(crate) use register::walk;
 pub(crate) use timer::Timer;
-pub(crate) use job::{Collected, JobEnd, ResultSink, Submission};

@@ -41,7 +41,12 @@ impl<K: Hash + Eq, A: Clone> Questions<K, A> {
 
 impl Driver {
     /// Asks whether an attempt may commit, and waits for the answer. A stopped driver says no.
-    pub(crate) fn may_commit(&self, set: StageAttemptId, partition: PartitionId, number: AttemptNumber) -> bool {
+    pub(crate) fn may_commit(
+        &self,
+        set: StageAttemptId,
+        partition: PartitionId,
+        number: AttemptNumber,
+    ) -> bool {
         let waiting = self.commits.ask((set, partition, number));
         self.post(Incoming::event(Event::CommitRequested { set, partition, number }));
         !self.is_stopped() && waiting.recv().unwrap_or(false)

@@ -7,7 +7,7 @@ use hashbrown::HashMap;
 use firesteel_scheduler::{Effect, Scheduler, StageLaunch};
 use firesteel_types::{AttemptId, ListenerEvent, StageAttemptId};
 
-use super::{Driver, Incoming, JobEnd, driver::Payload, job::OnEnd};
+use super::{Driver, Incoming, JobEnd, inbox::Payload, job::OnEnd};
 use crate::{executor::Launch, rdd::RddHandle, stage::StageProgram};
 
 /// The scheduler, and what the runtime keeps for it by the ids it uses.

@@ -25,7 +25,9 @@ impl KillSwitch {
         let _ = self.reason.set(reason.into());
         self.killed.store(true, Ordering::Release);
         let wakers = std::mem::take(&mut *self.wakers.lock());
-        wakers.into_iter().for_each(|wake| wake());
+        for wake in wakers {
+            wake();
+        }
     }
 
     /// Calls `wake` when the end is ordered, on the thread that orders it; at once if it was.

@@ -10,7 +10,7 @@ mod listeners;
 mod runner;
 mod unwind;
 
-pub use blame::Blame;
+pub(crate) use blame::Blame;
 pub use context::TaskContext;
 pub(crate) use context::TaskIdentity;
 pub(crate) use environment::{DriverLine, Environment};

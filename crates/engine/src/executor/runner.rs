@@ -170,7 +170,9 @@ fn failure_of(task: &TaskContext, payload: Box<dyn std::any::Any + Send>) -> (Ta
             Abort::Killed => (TaskFailure::killed("the task ended itself"), None),
             Abort::Fetch(fetch) => (TaskFailure::FetchFailed(fetch), None),
             Abort::Failed { message, operator } => (TaskFailure::panicked(message), operator.or(blamed)),
-            Abort::ResultNotSerializable { message } => (TaskFailure::ResultNotSerializable { message }, None),
+            Abort::ResultNotSerializable { message } => {
+                (TaskFailure::ResultNotSerializable { message }, None)
+            }
             Abort::CommitDenied => (TaskFailure::CommitDenied, None),
         },
         Err(payload) => (TaskFailure::panicked(panic_text(panic, payload)), blamed),

@@ -115,17 +115,6 @@ impl<W: Write> Encoder<W> {
             Self::Lz4(encoder) => encoder.finish().map_err(io::Error::from),
         }
     }
-
-    /// What the compressed bytes are written to.
-    pub(crate) fn sink_mut(&mut self) -> &mut W {
-        match self {
-            Self::Plain(sink) => sink,
-            Self::Gzip(encoder) => encoder.get_mut(),
-            Self::Zstd(encoder) => encoder.get_mut(),
-            Self::Bzip2(encoder) => encoder.get_mut(),
-            Self::Lz4(encoder) => encoder.get_mut(),
-        }
-    }
 }
 
 impl<W: Write> Write for Encoder<W> {

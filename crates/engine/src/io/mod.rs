@@ -33,11 +33,11 @@ mod whole;
 pub use codec::Codec;
 pub use error::IoError;
 
-pub(crate) use expand::{Depth, InputFile, expand};
+pub(crate) use expand::{Depth, expand};
 pub(crate) use lines::LineReader;
 pub(crate) use location::Location;
 pub(crate) use object_file::{Compression, ObjectReader, ObjectWriter};
-pub(crate) use output::{Committed, OutputFile, OutputFolder, OutputOptions, part_name};
+pub(crate) use output::{OutputFile, OutputFolder, OutputOptions, part_name};
 pub(crate) use records::RecordReader;
 pub(crate) use source::ReadOptions;
 pub(crate) use split::{FileSplit, group_files, plan_record_splits, plan_splits};

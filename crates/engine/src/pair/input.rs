@@ -24,7 +24,12 @@ pub(crate) enum Input<N: Data, S> {
 
 impl<N: Data, S: Data> Input<N, S> {
     /// Reads `parent` in place if it has `partitioner` already, else through a shuffle whose map tasks run `side`.
-    pub(crate) fn new<R, K, M>(parent: &R, partitioner: &KeyPartitioner<K>, ordered: bool, side: impl FnOnce() -> M) -> Self
+    pub(crate) fn new<R, K, M>(
+        parent: &R,
+        partitioner: &KeyPartitioner<K>,
+        ordered: bool,
+        side: impl FnOnce() -> M,
+    ) -> Self
     where
         R: Rdd<Item = N>,
         K: 'static,
@@ -48,7 +53,10 @@ impl<N: Data, S: Data> Input<N, S> {
 impl<K: Data, V: Data> Input<(K, V), (K, V)> {
     /// Reads pairs as they are.
     pub(crate) fn pairs<R: Rdd<Item = (K, V)>>(parent: &R, partitioner: &KeyPartitioner<K>) -> Self {
-        Self::new(parent, partitioner, false, || Deal { partitioner: partitioner.clone(), value: PhantomData })
+        Self::new(parent, partitioner, false, || Deal {
+            partitioner: partitioner.clone(),
+            value: PhantomData,
+        })
     }
 
     /// The rows of one partition.
@@ -69,7 +77,8 @@ pub(crate) fn shuffle<R: Rdd, M: MapSide<R::Item>>(
 ) -> ShuffleRead<M::Row> {
     let shuffle = parent.handle().driver().next_shuffle();
     let program = MapTask { rdd: parent.clone(), side, shuffle };
-    let handle = ShuffleHandle::new(shuffle, parent.handle(), reducers, ordered, std::sync::Arc::new(program));
+    let handle =
+        ShuffleHandle::new(shuffle, parent.handle(), reducers, ordered, std::sync::Arc::new(program));
     ShuffleRead::new(&handle)
 }
 
@@ -92,6 +101,10 @@ impl<N: Data, S: 'static> Ship for Input<N, S> {
     }
 
     fn thaw(input: &mut Thawing<'_>) -> Result<Self, ShipError> {
-        Ok(if input.value()? { Self::Narrow(BoxRdd::thaw(input)?) } else { Self::Shuffle(ShuffleRead::thaw(input)?) })
+        Ok(if input.value()? {
+            Self::Narrow(BoxRdd::thaw(input)?)
+        } else {
+            Self::Shuffle(ShuffleRead::thaw(input)?)
+        })
     }
 }

@@ -196,7 +196,11 @@ impl HandleBuilder {
                 Parent::Narrow(handle, _) => handle.is_located(),
                 Parent::Shuffle(_) => false,
             });
-        RddHandle(Arc::new(Inner { id: self.id, partitions: self.partitions, driver: Some(Box::new(self.side)) }))
+        RddHandle(Arc::new(Inner {
+            id: self.id,
+            partitions: self.partitions,
+            driver: Some(Box::new(self.side)),
+        }))
     }
 }
 
@@ -324,11 +328,6 @@ impl RddHandle {
         drop(state);
         bury(parents);
         self.tell_change();
-    }
-
-    /// Whether its content is in reliable storage.
-    pub(crate) fn is_checkpointed(&self) -> bool {
-        self.side().state.lock().checkpointed
     }
 
     /// What it is computed from.

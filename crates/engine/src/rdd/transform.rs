@@ -5,11 +5,13 @@ use std::fmt::Display;
 use firesteel_types::StorageLevel;
 
 use super::{
-    BoxRdd, Cartesian, Coalesced, Filter, FlatMap, Glom, Map, MapPartitions, Pipe, PipeCommand, Pruned, Rdd, Rows,
-    Sample, Split, Union, With, Zip, ZipPartitions, ZipWithIndex, ZipWithUniqueId, debug_string::debug_string,
+    BoxRdd, Cartesian, Coalesced, Filter, FlatMap, Glom, Map, MapPartitions, Pipe, PipeCommand, Pruned, Rdd,
+    Rows, Sample, Split, Union, With, Zip, ZipPartitions, ZipWithIndex, ZipWithUniqueId,
+    debug_string::debug_string,
 };
 use crate::{
-    Result, cache::Persisted, checkpoint::Checkpointed, data::Data, sampling::Replacement, ship::captures_nothing,
+    Result, cache::Persisted, checkpoint::Checkpointed, data::Data, sampling::Replacement,
+    ship::captures_nothing,
 };
 
 /// What makes an RDD from an RDD. Lazy: nothing runs until an action asks for rows.
@@ -392,7 +394,11 @@ pub trait Transform: Rdd {
         Self,
         R,
         (),
-        impl for<'r> Fn(&'r (), Rows<'r, Self::Item>, Rows<'r, R::Item>) -> Rows<'r, U> + Copy + Send + Sync + 'static,
+        impl for<'r> Fn(&'r (), Rows<'r, Self::Item>, Rows<'r, R::Item>) -> Rows<'r, U>
+        + Copy
+        + Send
+        + Sync
+        + 'static,
     >
     where
         R: Rdd,

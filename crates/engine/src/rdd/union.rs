@@ -28,7 +28,8 @@ crate::ship!(impl[A: Ship, B: Ship] Union<A, B> { left, right, handle; values la
 impl<A: Rdd, B: Rdd<Item = A::Item>> Union<A, B> {
     #[track_caller]
     pub(super) fn new(left: &A, right: &B) -> Self {
-        let (handle, layout) = arrange(left.handle().derive_into("union", 0), &[left.handle(), right.handle()]);
+        let (handle, layout) =
+            arrange(left.handle().derive_into("union", 0), &[left.handle(), right.handle()]);
         Self { left: left.clone(), right: right.clone(), handle, layout }
     }
 }
@@ -40,7 +41,11 @@ impl<A: Rdd, B: Rdd<Item = A::Item>> Rdd for Union<A, B> {
         &self.handle
     }
 
-    fn compute<'a>(&'a self, partition: PartitionId, task: &'a TaskContext) -> impl Iterator<Item = A::Item> + 'a {
+    fn compute<'a>(
+        &'a self,
+        partition: PartitionId,
+        task: &'a TaskContext,
+    ) -> impl Iterator<Item = A::Item> + 'a {
         let left = self.layout.find(0, self.left.num_partitions(), partition);
         let right = self.layout.find(1, self.right.num_partitions(), partition);
         let left = left.into_iter().flat_map(move |partition| self.left.compute(partition, task));
@@ -121,9 +126,9 @@ fn arrange(builder: HandleBuilder, inputs: &[&RddHandle]) -> (RddHandle, Layout)
     if let Some((first, others)) = filled.split_first()
         && inputs.iter().all(|input| input.invalid().is_none())
         && let Some(shared) = first.partitioner()
-        && others.iter().all(|other| {
-            other.partitioner() == Some(shared) && other.partitions() == first.partitions()
-        })
+        && others
+            .iter()
+            .all(|other| other.partitioner() == Some(shared) && other.partitions() == first.partitions())
     {
         let parents = filled.iter().map(|input| Parent::one_to_one(input)).collect();
         let builder = builder.partitions(first.partitions()).parents(parents);
@@ -145,7 +150,9 @@ fn arrange(builder: HandleBuilder, inputs: &[&RddHandle]) -> (RddHandle, Layout)
     let builder = builder.parents(parents);
     let builder = match u32::try_from(end) {
         Ok(partitions) => builder.partitions(partitions),
-        Err(_) => builder.invalid(format!("{end} partitions are more than {}: coalesce the inputs first", u32::MAX)),
+        Err(_) => {
+            builder.invalid(format!("{end} partitions are more than {}: coalesce the inputs first", u32::MAX))
+        }
     };
     (builder.build(), Layout::Concatenated(starts))
 }

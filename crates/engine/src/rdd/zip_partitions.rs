@@ -64,7 +64,8 @@ pub(super) fn zipped(operator: &'static str, left: &RddHandle, right: &RddHandle
     let parents = vec![Parent::one_to_one(left), Parent::one_to_one(right)];
     let handle = left.derive_into(operator, n.min(m)).parents(parents);
     if n != m {
-        let why = format!("only RDDs with the same number of partitions can be zipped, and these have {n} and {m}");
+        let why =
+            format!("only RDDs with the same number of partitions can be zipped, and these have {n} and {m}");
         return handle.invalid(why);
     }
     if !left.is_located() && !right.is_located() {
@@ -79,5 +80,6 @@ pub(super) fn zipped(operator: &'static str, left: &RddHandle, right: &RddHandle
         }
         one
     };
-    handle.preferred(PreferredLocations::PerPartition((0..n).map(PartitionId).map(near).collect::<Arc<[_]>>()))
+    handle
+        .preferred(PreferredLocations::PerPartition((0..n).map(PartitionId).map(near).collect::<Arc<[_]>>()))
 }

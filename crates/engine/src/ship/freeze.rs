@@ -44,7 +44,8 @@ impl Frozen {
     pub fn value<T: Serialize>(&mut self, value: &T) -> Result<(), ShipError> {
         let bytes = std::mem::take(&mut self.0);
         let type_name = std::any::type_name::<T>();
-        self.0 = postcard::to_extend(value, bytes).map_err(|source| ShipError::Freeze { type_name, source })?;
+        self.0 =
+            postcard::to_extend(value, bytes).map_err(|source| ShipError::Freeze { type_name, source })?;
         Ok(())
     }
 

@@ -30,7 +30,8 @@ impl ShuffleHandle {
         ordered: bool,
         program: Arc<dyn StageProgram>,
     ) -> Self {
-        let handle = Self(Arc::new(Inner { id, parent: parent.clone(), reducers, ordered, program: Some(program) }));
+        let handle =
+            Self(Arc::new(Inner { id, parent: parent.clone(), reducers, ordered, program: Some(program) }));
         parent.driver().shuffle_made(&handle);
         handle
     }
@@ -57,10 +58,7 @@ impl ShuffleHandle {
 
     pub(crate) fn dependency(&self) -> ShuffleDependency {
         let Inner { id, parent, reducers, ordered, .. } = &*self.0;
-        ShuffleDependency {
-            ordered: *ordered,
-            ..ShuffleDependency::new(*id, parent.id(), *reducers)
-        }
+        ShuffleDependency { ordered: *ordered, ..ShuffleDependency::new(*id, parent.id(), *reducers) }
     }
 }
 

@@ -45,7 +45,9 @@ impl<T: Data> ShuffleRead<T> {
             };
             let rows = match output {
                 MapBlocks::Typed(buckets) => typed_rows(buckets, partition, task),
-                MapBlocks::Bytes(blocks) => self.decoded_rows(&blocks[partition.index()], map, partition, task),
+                MapBlocks::Bytes(blocks) => {
+                    self.decoded_rows(&blocks[partition.index()], map, partition, task)
+                }
             };
             if !rows.is_empty() {
                 blocks.push(rows);
@@ -57,7 +59,11 @@ impl<T: Data> ShuffleRead<T> {
     }
 
     /// All rows for `partition`, one after the other.
-    pub(crate) fn rows<'a>(&self, partition: PartitionId, task: &'a TaskContext) -> impl Iterator<Item = T> + use<'a, T> {
+    pub(crate) fn rows<'a>(
+        &self,
+        partition: PartitionId,
+        task: &'a TaskContext,
+    ) -> impl Iterator<Item = T> + use<'a, T> {
         let blocks = self.blocks(partition, task).into_iter().flat_map(|rows| rows.chunks(BATCH));
         blocks.flat_map(|rows| {
             task.check();
@@ -65,13 +71,24 @@ impl<T: Data> ShuffleRead<T> {
         })
     }
 
-    fn decoded_rows<'a>(&self, bytes: &[u8], map: u32, partition: PartitionId, task: &'a TaskContext) -> &'a [T] {
+    fn decoded_rows<'a>(
+        &self,
+        bytes: &[u8],
+        map: u32,
+        partition: PartitionId,
+        task: &'a TaskContext,
+    ) -> &'a [T] {
         if bytes.is_empty() {
             return &[];
         }
         match postcard::from_bytes::<Vec<T>>(bytes) {
             Ok(rows) => task.hold(rows),
-            Err(error) => task.abort_fetch(self.failure(map, partition, task, &format!("the block is corrupt: {error}"))),
+            Err(error) => task.abort_fetch(self.failure(
+                map,
+                partition,
+                task,
+                &format!("the block is corrupt: {error}"),
+            )),
         }
     }
 

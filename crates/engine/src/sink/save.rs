@@ -63,10 +63,21 @@ pub(super) fn save<R: Rdd, W: Writer<R::Item>>(call: Call, rdd: &R, path: &str, 
     }
 }
 
-fn save_in<R: Rdd, W: Writer<R::Item>>(call: Call, rdd: &R, folder: OutputFolder, writer: W) -> JobHandle<()> {
+fn save_in<R: Rdd, W: Writer<R::Item>>(
+    call: Call,
+    rdd: &R,
+    folder: OutputFolder,
+    writer: W,
+) -> JobHandle<()> {
     let function = Save { folder: folder.clone(), rdd: rdd.handle().id(), writer };
     let (submission, _) = call.submission(rdd, Partitions::All, function);
-    call.start(rdd, SaveSteps { submission: Some(submission), output: Some(Output { folder: Some(folder), is_complete: false }) })
+    call.start(
+        rdd,
+        SaveSteps {
+            submission: Some(submission),
+            output: Some(Output { folder: Some(folder), is_complete: false }),
+        },
+    )
 }
 
 /// One job that writes all parts, then the mark of success.

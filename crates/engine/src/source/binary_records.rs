@@ -2,7 +2,10 @@
 
 use firesteel_types::PartitionId;
 
-use super::{PartitionValues, batches::{batches, or_abort}};
+use super::{
+    PartitionValues,
+    batches::{batches, or_abort},
+};
 use crate::{
     Context, Result,
     executor::TaskContext,
@@ -40,7 +43,8 @@ impl Context {
     pub fn binary_records(&self, path: &str, record_length: u64) -> Result<BinaryRecords> {
         let files = expand(path, Depth::Flat)?;
         let min_partitions = self.default_min_partitions() as usize;
-        let mut splits = plan_record_splits(&files, record_length, min_partitions, self.max_split_bytes())?;
+        let mut splits =
+            plan_record_splits(&files, record_length, min_partitions, Some(self.max_split_bytes()))?;
         splits.retain(|split| !split.is_empty());
         let handle = RddHandle::builder(self.driver(), "binary_records", splits.len() as u32);
         let splits = PartitionValues::new(splits);
@@ -56,7 +60,11 @@ impl Rdd for BinaryRecords {
         &self.handle
     }
 
-    fn compute<'a>(&'a self, partition: PartitionId, task: &'a TaskContext) -> impl Iterator<Item = Vec<u8>> + 'a {
+    fn compute<'a>(
+        &'a self,
+        partition: PartitionId,
+        task: &'a TaskContext,
+    ) -> impl Iterator<Item = Vec<u8>> + 'a {
         let (id, split) = (self.handle.id(), self.splits.get(&self.handle, partition, task));
         task.count_input(0, split.length);
         let mut reader = or_abort(RecordReader::open(split, self.record_length, self.options), id);

@@ -4,7 +4,10 @@ use std::marker::PhantomData;
 
 use firesteel_types::PartitionId;
 
-use super::{PartitionValues, batches::{batches, or_abort}};
+use super::{
+    PartitionValues,
+    batches::{batches, or_abort},
+};
 use crate::{
     Context, Result,
     data::Data,

@@ -10,7 +10,6 @@ use crate::{
     data::Data,
     executor::TaskContext,
     rdd::{Rdd, RddHandle},
-    ship::Ship,
 };
 
 /// Numbers between two checks for an order to end.
@@ -32,6 +31,7 @@ pub trait RangeNumber: Data + Copy {
     /// How many numbers there are from `start` up to and without `end`.
     fn distance(start: Self, end: Self) -> u64;
     /// The number `steps` after this one.
+    #[must_use]
     fn forward(self, steps: u64) -> Self;
     /// The numbers from this one up to and without `end`.
     fn up_to(self, end: Self) -> impl Iterator<Item = Self>;
@@ -39,13 +39,14 @@ pub trait RangeNumber: Data + Copy {
 
 macro_rules! range_numbers {
     ($($number:ty),*) => {$(
+        #[allow(clippy::cast_lossless, clippy::cast_possible_wrap, reason = "one body for numbers of every width")]
         impl RangeNumber for $number {
             fn distance(start: Self, end: Self) -> u64 {
-                if start < end { (end as i128 - start as i128) as u64 } else { 0 }
+                // Wide enough for the distance between any two numbers of 64 bits.
+                u64::try_from(end as i128 - start as i128).unwrap_or(0)
             }
 
             #[inline]
-            #[expect(clippy::cast_possible_wrap, clippy::cast_sign_loss, clippy::allow_attributes, reason = "wraps as it should")]
             fn forward(self, steps: u64) -> Self {
                 self.wrapping_add(steps as Self)
             }

@@ -2,7 +2,10 @@
 
 use firesteel_types::PartitionId;
 
-use super::{PartitionValues, batches::{batches, or_abort}};
+use super::{
+    PartitionValues,
+    batches::{batches, or_abort},
+};
 use crate::{
     Context, Result,
     executor::TaskContext,
@@ -48,7 +51,7 @@ impl Context {
     #[track_caller]
     pub fn text_file_into(&self, path: &str, min_partitions: u32) -> Result<TextFile> {
         let files = expand(path, Depth::Flat)?;
-        let mut splits = plan_splits(&files, min_partitions as usize, self.max_split_bytes());
+        let mut splits = plan_splits(&files, min_partitions as usize, Some(self.max_split_bytes()));
         splits.retain(|split| !split.is_empty());
         let handle = RddHandle::builder(self.driver(), "text_file", splits.len() as u32);
         let splits = PartitionValues::new(splits);
@@ -64,7 +67,11 @@ impl Rdd for TextFile {
         &self.handle
     }
 
-    fn compute<'a>(&'a self, partition: PartitionId, task: &'a TaskContext) -> impl Iterator<Item = String> + 'a {
+    fn compute<'a>(
+        &'a self,
+        partition: PartitionId,
+        task: &'a TaskContext,
+    ) -> impl Iterator<Item = String> + 'a {
         let (id, split) = (self.handle.id(), self.splits.get(&self.handle, partition, task));
         task.count_input(0, split.length);
         let mut reader = or_abort(LineReader::open(split, self.options), id);

@@ -105,7 +105,11 @@ impl<C: Content> Rdd for WholeFiles<C> {
         &self.handle
     }
 
-    fn compute<'a>(&'a self, partition: PartitionId, task: &'a TaskContext) -> impl Iterator<Item = Self::Item> + 'a {
+    fn compute<'a>(
+        &'a self,
+        partition: PartitionId,
+        task: &'a TaskContext,
+    ) -> impl Iterator<Item = Self::Item> + 'a {
         let files = self.groups.get(&self.handle, partition, task);
         files.iter().filter_map(|file| {
             task.check();

@@ -46,12 +46,12 @@ mod tests {
 
         assert_eq!(determine_bounds(candidates.clone(), 3), [4, 7]);
         assert_eq!(determine_bounds(candidates.clone(), 2), [5]);
-        assert_eq!(determine_bounds(candidates, 1), []);
+        assert!(determine_bounds(candidates, 1).is_empty());
     }
 
     #[test]
     fn without_candidates_there_are_no_bounds() {
-        assert_eq!(determine_bounds(Vec::<(u8, f64)>::new(), 10), []);
+        assert!(determine_bounds(Vec::<(u8, f64)>::new(), 10).is_empty());
     }
 
     #[test]

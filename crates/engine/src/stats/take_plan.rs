@@ -115,13 +115,13 @@ mod tests {
     fn jobs_grow_by_what_is_missing_once_something_is_found() {
         let jobs = |wanted, rows: &[u64]| jobs(wanted, rows, TakeSettings::default());
 
-        assert_eq!(jobs(0, &[1; 9]), []);
+        assert!(jobs(0, &[1; 9]).is_empty());
         assert_eq!(jobs(1, &[1; 9]), std::slice::from_ref(&(0..1)));
         assert_eq!(jobs(2, &[1; 9]), [0..1, 1..3], "1.5 rounded up");
         assert_eq!(jobs(3, &[1; 9]), [0..1, 1..4]);
         assert_eq!(jobs(9, &[1; 9]), [0..1, 1..5, 5..9], "12 partitions would be four times one at most");
         assert_eq!(jobs(40, &[1; 99]), [0..1, 1..5, 5..25, 25..48], "1.5 × 15 × 25 / 25");
-        assert_eq!(jobs(5, &[]), []);
+        assert!(jobs(5, &[]).is_empty());
         assert_eq!(jobs(u64::MAX, &[u64::MAX / 4; 3]), [0..1, 1..3]);
     }
 

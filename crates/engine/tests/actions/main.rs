@@ -1,6 +1,11 @@
 //! Every action: its value against a plain model, the partitions it computes, its handle, its errors.
 
-#![expect(clippy::print_stdout, reason = "a failing test says where it ran")]
+#![allow(
+    clippy::panic,
+    clippy::print_stdout,
+    clippy::unwrap_used,
+    reason = "helpers of tests fail like tests, and a failing test says where it ran"
+)]
 
 mod folds;
 mod gate;

@@ -9,12 +9,12 @@ use crate::support::each_backend;
 #[test]
 fn tasks_add_and_the_driver_reads() {
     each_backend(|ctx| {
-        let (sum, all) = (ctx.long_accumulator("sum"), ctx.collection_accumulator::<u64>("all"));
+        let (sum, all) = (ctx.long_accumulator("sum"), ctx.collection_accumulator::<i64>("all"));
         sum.add(1000);
 
-        let rows = ctx.range_into(0..10_u64, 4).with((sum.clone(), all.clone()));
+        let rows = ctx.range_into(0..10_i64, 4).with((sum.clone(), all.clone()));
         rows.for_each(|(sum, all), x| {
-            sum.add(x as i64);
+            sum.add(x);
             all.add(x);
         })
         .unwrap();

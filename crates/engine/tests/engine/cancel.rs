@@ -123,7 +123,8 @@ fn one_attempt_is_killed_and_its_task_tried_again() {
 fn cancelling_one_of_two_jobs_leaves_the_other_alone() {
     each_backend(|ctx| {
         let doomed = ctx.range_into(0..1_u64, 1).flat_map(|_| std::iter::repeat(1_u8)).count_async();
-        let other = ctx.range_into(0..1000_u64, 8).map(|x| (x % 7, x)).reduce_by_key(|a, b| a + b).count_async();
+        let other =
+            ctx.range_into(0..1000_u64, 8).map(|x| (x % 7, x)).reduce_by_key(|a, b| a + b).count_async();
 
         doomed.cancel_because("only this one");
 

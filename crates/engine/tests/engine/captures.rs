@@ -9,7 +9,7 @@ fn compile(program: &str) -> (bool, String) {
     let deps = env::current_exe().unwrap().parent().unwrap().to_owned();
     let is_library = |path: &PathBuf| {
         let name = path.file_name().unwrap().to_string_lossy().into_owned();
-        name.starts_with("libfiresteel-") && name.ends_with(".rlib")
+        name.starts_with("libfiresteel-") && path.extension().is_some_and(|end| end == "rlib")
     };
     let files = fs::read_dir(&deps).unwrap().map(|entry| entry.unwrap().path());
     let library = files.filter(is_library).max_by_key(|path| fs::metadata(path).unwrap().modified().unwrap());

@@ -66,7 +66,8 @@ fn a_cached_rdd_is_not_computed_again_to_be_written() {
 #[test]
 fn the_lineage_is_cut_and_rows_partitions_and_children_stay_as_they_were() {
     with_directory(|ctx, _| {
-        let counts = ctx.range_into(0..100_u64, 4).map(|x| (x % 5, 1_u64)).reduce_by_key_into(3, |a, b| a + b);
+        let counts =
+            ctx.range_into(0..100_u64, 4).map(|x| (x % 5, 1_u64)).reduce_by_key_into(3, |a, b| a + b);
         let rdd = counts.checkpoint().unwrap();
         let child = rdd.map(|(key, n)| (key, n * 2));
         let before = rdd.to_debug_string();

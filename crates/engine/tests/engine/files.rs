@@ -99,7 +99,7 @@ fn globs_folders_and_lists_are_read_in_order_and_large_files_are_split() {
         let both = read(format!("{}/*.txt", folder.display()));
         let list = read(format!("{0}/c.log,{0}/a.txt", folder.display()));
         let all = read(folder.display().to_string());
-        let long: String = (0..10_000).map(|x| format!("{x}\n")).collect();
+        let long = (0..10_000).map(|x| x.to_string()).collect::<Vec<_>>().join("\n");
         fs::write(folder.join("long.txt"), long).unwrap();
         let long = ctx.text_file_into(text(&folder.join("long.txt")), 7).unwrap();
 

@@ -1,6 +1,11 @@
 //! The engine as a whole: jobs from closures to values.
 
-#![expect(clippy::print_stdout, reason = "a failing test says where it ran")]
+#![allow(
+    clippy::panic,
+    clippy::print_stdout,
+    clippy::unwrap_used,
+    reason = "helpers of tests fail like tests, and a failing test says where it ran"
+)]
 
 mod accumulators;
 mod broadcast;
@@ -50,7 +55,8 @@ fn the_error_of_a_failed_job_names_stage_task_executor_message_and_operator() {
     each_backend(|ctx| {
         let error = ctx.range(0..10).map(|x| 1 / (x - 5)).count().unwrap_err().to_string();
 
-        for part in ["count at ", "task 1 of stage-0.0", "on driver", "attempt to divide by zero", "map at "] {
+        for part in ["count at ", "task 1 of stage-0.0", "on driver", "attempt to divide by zero", "map at "]
+        {
             assert!(error.contains(part), "`{part}` is not in: {error}");
         }
     });

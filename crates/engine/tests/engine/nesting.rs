@@ -8,7 +8,8 @@ use crate::support::each_backend;
 fn many_threads_run_jobs_on_one_context() {
     each_backend(|ctx| {
         let thread = |n: u64| {
-            let rows = move |ctx: &Context| ctx.range_into(0..1000_u64, 4).with(n).map(|n, x| (x % (n + 1), 1_u64));
+            let rows =
+                move |ctx: &Context| ctx.range_into(0..1000_u64, 4).with(n).map(|n, x| (x % (n + 1), 1_u64));
             ctx.spawn(move |ctx| rows(ctx).reduce_by_key(|a, b| a + b).count().unwrap()).unwrap()
         };
         let threads: Vec<_> = (0..8).map(thread).collect();

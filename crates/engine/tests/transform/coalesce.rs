@@ -34,7 +34,8 @@ fn no_groups_at_all_are_an_error() {
 fn partitions_that_prefer_the_same_host_go_together() {
     each_backend(|ctx| {
         let hosts = ["a", "b", "a", "b", "a", "b"].map(|host| vec![TaskLocation::from(host)]);
-        let handle = ctx.new_rdd("located", 6).preferred(PreferredLocations::PerPartition(hosts.to_vec().into()));
+        let handle =
+            ctx.new_rdd("located", 6).preferred(PreferredLocations::PerPartition(hosts.to_vec().into()));
         let located = Countdown { handle: handle.build(), from: 0 };
         let placed = located.map_partitions_with_index(|partition, _| Rows::new([partition]));
 

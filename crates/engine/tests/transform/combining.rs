@@ -84,7 +84,8 @@ fn partitions_of_different_lengths_cannot_be_zipped() {
         let (more, less) = (ctx.range_into(0..6, 2), ctx.range_into(0..5, 2));
         for zipped in [more.zip(&less).boxed(), less.zip(&more).boxed()] {
             let by_fold = zipped.count().unwrap_err().to_string();
-            let by_next = zipped.map_partitions(|mut rows| Rows::new(std::iter::from_fn(move || rows.next())));
+            let by_next =
+                zipped.map_partitions(|mut rows| Rows::new(std::iter::from_fn(move || rows.next())));
             let by_next = by_next.count().unwrap_err().to_string();
 
             for error in [by_fold, by_next] {
@@ -101,7 +102,8 @@ fn partitions_of_different_lengths_cannot_be_zipped() {
 fn an_operator_over_two_located_rdds_runs_where_most_or_both_would() {
     each_backend(|ctx| {
         let places = |hosts: &[&[&str]]| {
-            let places = hosts.iter().map(|hosts| hosts.iter().map(|&host| TaskLocation::from(host)).collect());
+            let places =
+                hosts.iter().map(|hosts| hosts.iter().map(|&host| TaskLocation::from(host)).collect());
             PreferredLocations::PerPartition(places.collect::<Vec<_>>().into())
         };
         let pairs = ctx.range_into(0..4, 2).map(|x| (x, x)).reduce_by_key(|a, b| a + b);
@@ -116,6 +118,9 @@ fn an_operator_over_two_located_rdds_runs_where_most_or_both_would() {
         assert_eq!(one.union(&two).handle().preferred_places(1), ["d".into()]);
         assert_eq!(one.zip(&two).handle().preferred_places(0), ["b".into()]);
         assert_eq!(one.map(|x| x).zip(&two).handle().preferred_places(1), ["d".into()]);
-        assert_eq!(one.zip(&located(&[&["x"], &[]])).handle().preferred_places(0), ["a", "b", "x"].map(Into::into));
+        assert_eq!(
+            one.zip(&located(&[&["x"], &[]])).handle().preferred_places(0),
+            ["a", "b", "x"].map(Into::into)
+        );
     });
 }

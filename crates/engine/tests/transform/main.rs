@@ -1,6 +1,11 @@
 //! The narrow transformations: the laws that all of them keep, and what each does besides.
 
-#![expect(clippy::print_stdout, reason = "a failing test says where it ran")]
+#![allow(
+    clippy::panic,
+    clippy::print_stdout,
+    clippy::unwrap_used,
+    reason = "helpers of tests fail like tests, and a failing test says where it ran"
+)]
 
 #[path = "../support/mod.rs"]
 mod support;

@@ -46,7 +46,8 @@ fn much_more_than_a_pipe_holds_goes_through_in_order() {
 #[test]
 fn a_program_that_cannot_start_or_fails_fails_the_task_by_name() {
     each_backend(|ctx| {
-        let error = |command: &[&str]| ctx.range(0..9).pipe(command.to_vec()).count().unwrap_err().to_string();
+        let error =
+            |command: &[&str]| ctx.range(0..9).pipe(command.to_vec()).count().unwrap_err().to_string();
 
         let missing = error(&["no-such-program-anywhere", "-x"]);
         assert!(missing.contains("cannot start `no-such-program-anywhere -x`"), "{missing}");

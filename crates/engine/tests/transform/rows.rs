@@ -14,13 +14,17 @@ fn functions_get_their_environment() {
         assert_eq!(rdd.with(2).flat_map(|n, x| vec![x; *n]).collect().unwrap(), [0, 0, 1, 1, 2, 2, 3, 3]);
         assert_eq!(rdd.with(3).key_by(|n, x| x % n).collect().unwrap(), [(0, 0), (1, 1), (2, 2), (0, 3)]);
         let offset = vec![10];
-        let moved = rdd.with(offset.clone()).map_partitions(|offset, rows| Rows::new(rows.map(|x| x + offset[0])));
+        let moved =
+            rdd.with(offset.clone()).map_partitions(|offset, rows| Rows::new(rows.map(|x| x + offset[0])));
         assert_eq!(moved.collect().unwrap(), [10, 11, 12, 13]);
         let kept = rdd.with(1).map_partitions_keeping_partitioner(|n, rows| Rows::new(rows.skip(*n)));
         assert_eq!(kept.collect().unwrap(), [1, 3]);
-        let placed = rdd.with(100_u32).map_partitions_with_index(|n, i, rows| Rows::new(rows.map(move |_| n + i)));
+        let placed =
+            rdd.with(100_u32).map_partitions_with_index(|n, i, rows| Rows::new(rows.map(move |_| n + i)));
         assert_eq!(placed.collect().unwrap(), [100, 100, 101, 101]);
-        let zipped = rdd.with(offset).zip_partitions(&rdd, |offset, a, b| Rows::new([a.sum::<i32>() * offset[0], b.sum()]));
+        let zipped = rdd
+            .with(offset)
+            .zip_partitions(&rdd, |offset, a, b| Rows::new([a.sum::<i32>() * offset[0], b.sum()]));
         assert_eq!(zipped.collect().unwrap(), [10, 1, 50, 5]);
     });
 }

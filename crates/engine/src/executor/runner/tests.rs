@@ -12,14 +12,17 @@ use parking_lot::Mutex;
 
 use firesteel_scheduler::TaskDescription;
 use firesteel_types::{
-    AttemptNumber, Cpus, ExecutorId, FetchFailure, Locality, PartitionId, ResourceAssignment, ShuffleId, StageAttemptId,
-    StageId, TaskIndex,
+    AttemptNumber, Cpus, ExecutorId, FetchFailure, Locality, PartitionId, ResourceAssignment, ShuffleId,
+    StageAttemptId, StageId, TaskIndex,
 };
 
 use super::*;
 use crate::{
+    broadcast::BroadcastStore,
+    cache::BlockStore,
     executor::{Blame, DriverLine, abort_task, install_panic_hook},
     ship::{Frozen, Ship, ShipError, Thawing},
+    shuffle::ShuffleStore,
     stage::ResultValue,
 };
 
@@ -51,9 +54,9 @@ fn executor() -> Executor {
     install_panic_hook();
     let environment = Environment {
         host: "here".into(),
-        shuffles: Default::default(),
-        blocks: Default::default(),
-        broadcasts: Default::default(),
+        shuffles: ShuffleStore::default(),
+        blocks: BlockStore::default(),
+        broadcasts: BroadcastStore::default(),
         driver: Arc::new(NoDriver),
     };
     Executor::new(Arc::new(environment), Form::Typed)
@@ -143,7 +146,9 @@ fn a_kill_that_comes_before_its_task_ends_it_when_it_comes() {
     let count = ran.clone();
 
     executor.kill(ATTEMPT, "too late".to_owned());
-    let report = executor.run(launch(move |_| drop(count.fetch_add(1, Ordering::Relaxed))));
+    let report = executor.run(launch(move |_| {
+        count.fetch_add(1, Ordering::Relaxed);
+    }));
 
     assert_eq!(failure(report), TaskFailure::killed("too late"));
     assert_eq!(ran.load(Ordering::Relaxed), 0);
@@ -174,9 +179,9 @@ fn a_lost_map_output_is_reported_even_if_user_code_replaces_the_error_and_a_kill
     };
     let replaced = failure(executor().run(launch(swallow)));
 
-    let killed_executor = Arc::new(executor());
-    let killer = killed_executor.clone();
-    let killed = killed_executor.run(launch(move |task| {
+    let busy = Arc::new(executor());
+    let killer = busy.clone();
+    let killed = busy.run(launch(move |task| {
         killer.kill(ATTEMPT, "enough".to_owned());
         task.abort_fetch(lost_block())
     }));
@@ -255,14 +260,18 @@ fn a_listener_added_too_late_runs_at_once_and_listeners_may_add_listeners() {
         let (inner, outer) = (inner.clone(), outer.clone());
         task.on_completion(move |task| {
             outer.fetch_add(1, Ordering::Relaxed);
-            task.on_completion(move |_| drop(inner.fetch_add(10, Ordering::Relaxed)));
+            task.on_completion(move |_| {
+                inner.fetch_add(10, Ordering::Relaxed);
+            });
         });
     };
 
     executor().run(launch(program));
     let task = seen.lock().clone().unwrap();
     let late = count.clone();
-    task.on_completion(move |_| drop(late.fetch_add(100, Ordering::Relaxed)));
+    task.on_completion(move |_| {
+        late.fetch_add(100, Ordering::Relaxed);
+    });
 
     assert_eq!(count.load(Ordering::Relaxed), 111);
 }
@@ -273,7 +282,8 @@ fn only_updates_that_are_not_zero_travel_back() {
     use crate::accumulator::LongSum;
     use firesteel_types::AccumulatorId;
 
-    let report = executor().run(launch(|task| task.accumulators().add(AccumulatorId(1), LongSum::default, 5)));
+    let report =
+        executor().run(launch(|task| task.accumulators().add(AccumulatorId(1), LongSum::default, 5)));
     let nothing = executor().run(launch(|_| ()));
 
     assert!(!report.updates.is_empty());

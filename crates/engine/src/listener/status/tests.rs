@@ -304,9 +304,9 @@ fn jobs_are_found_by_group_and_tag() {
 
     assert_eq!(store.job_ids_for_group(Some("etl")), [JobId(1), JobId(2)]);
     assert_eq!(store.job_ids_for_group(None), [JobId(0)]);
-    assert_eq!(store.job_ids_for_group(Some("other")), []);
+    assert!(store.job_ids_for_group(Some("other")).is_empty());
     assert_eq!(store.job_ids_for_tag("big"), [JobId(2)]);
-    assert_eq!(store.job_ids_for_tag(""), []);
+    assert!(store.job_ids_for_tag("").is_empty());
     assert_eq!(job(&store, 2).description.as_deref(), Some("load"));
     assert_eq!(store.jobs().iter().map(|job| job.job_id.0).collect::<Vec<_>>(), [0, 1, 2]);
 }
@@ -382,7 +382,7 @@ fn an_attempt_with_running_tasks_is_kept_until_they_end() {
     hear(&mut store, [submitted(&only), task_start(only.id, task(0, 1)), failed(&only, "fetch failed")]);
     assert_eq!(store.stages().len(), 1);
     hear(&mut store, [task_end(only.id, task(0, 1), killed())]);
-    assert_eq!(store.stages(), []);
+    assert!(store.stages().is_empty());
 }
 
 #[test]

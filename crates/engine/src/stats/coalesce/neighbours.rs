@@ -39,7 +39,7 @@ mod tests {
 
         assert_eq!(sizes, [3, 3, 4]);
         assert_eq!(group_neighbours(5, 5).unwrap(), [0..1, 1..2, 2..3, 3..4, 4..5]);
-        assert_eq!(group_neighbours(0, 3).unwrap(), []);
+        assert!(group_neighbours(0, 3).unwrap().is_empty());
         assert_eq!(group_neighbours(u32::MAX, 2).unwrap(), [0..2_147_483_647, 2_147_483_647..u32::MAX]);
         assert_eq!(group_neighbours(5, 0), Err(CoalesceError));
     }

@@ -78,9 +78,9 @@ impl Context {
         self.default_parallelism().min(2)
     }
 
-    /// The largest piece of a file for one task, if a setting says.
-    pub(crate) fn max_split_bytes(&self) -> Option<u64> {
-        Some(self.conf().get(settings::FILES_MAX_PARTITION_BYTES))
+    /// The largest piece of a file for one task.
+    pub(crate) fn max_split_bytes(&self) -> u64 {
+        self.conf().get(settings::FILES_MAX_PARTITION_BYTES)
     }
 
     /// What to do about bad input files.

@@ -140,7 +140,9 @@ impl Driver {
             let ended = std::mem::take(&mut core.ended);
             drop(core);
             // After the turn: what the end of a job sets off may ask the scheduler, and some of it is the user's code.
-            ended.into_iter().for_each(|(on_end, end)| on_end(end));
+            for (on_end, end) in ended {
+                on_end(end);
+            }
             if self.inbox.lock().is_empty() {
                 return;
             }
@@ -243,7 +245,13 @@ impl Driver {
     }
 
     /// Kept partitions of an RDD appeared at or went from an executor.
-    pub(crate) fn blocks_updated(&self, executor: ExecutorId, rdd: RddId, partitions: &[PartitionId], present: bool) {
+    pub(crate) fn blocks_updated(
+        &self,
+        executor: ExecutorId,
+        rdd: RddId,
+        partitions: &[PartitionId],
+        present: bool,
+    ) {
         if !partitions.is_empty() {
             let update = |partition: &PartitionId| BlockUpdate { rdd, partition: *partition, present };
             let blocks = partitions.iter().map(update).collect();
