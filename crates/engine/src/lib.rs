@@ -17,6 +17,7 @@ mod pair;
 mod partitioner;
 pub mod prelude;
 mod rdd;
+mod set;
 #[doc(hidden)]
 #[expect(unsafe_code, reason = "entry points and closures cross processes here and nowhere else")]
 pub mod ship;
@@ -29,7 +30,11 @@ pub use context::{Context, ContextBuilder};
 pub use data::Data;
 pub use error::{Error, Result};
 pub use executor::TaskContext;
-pub use pair::{Combined, Combiner, PairRdd};
+pub use pair::{
+    Cogroup, Cogroup3, Cogroup4, Combined, Combiner, FullOuter, Inner, Join, JoinKind, JoinRdd, LeftOuter, PairRdd,
+    RightOuter, SubtractByKey,
+};
 pub use partitioner::{AnyPartitioner, HashPartitioner, KeyPartitioner, Partitioner};
 pub use rdd::{BoxRdd, Filter, Map, Parent, Rdd, RddHandle, Rows, Transform, With};
-pub use source::{Parallelize, Range, RangeNumber};
+pub use set::{Intersection, SetRdd, Subtract};
+pub use source::{Empty, Parallelize, Range, RangeNumber};
