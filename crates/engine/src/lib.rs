@@ -26,6 +26,7 @@ mod rdd;
 mod run_main;
 #[doc(hidden)]
 pub mod sampling;
+mod set;
 #[doc(hidden)]
 #[expect(unsafe_code, reason = "entry points and closures cross processes here and nowhere else")]
 pub mod ship;
@@ -56,8 +57,9 @@ pub use firesteel_types::{
 };
 pub use io::{Codec, IoError};
 pub use pair::{
-    Combined, Combiner, Distinct, FilterByRange, FlatMapValues, Grouped, Keys, MapValues, OrderedPairRdd,
-    PairRdd, Partitioned, Rearrange, Repartitioned, SampleByKey, Sorted, Values,
+    Cogroup, Cogroup3, Cogroup4, Combined, Combiner, Distinct, FilterByRange, FlatMapValues, FullOuter,
+    Grouped, Inner, Join, JoinKind, JoinRdd, Keys, LeftOuter, MapValues, OrderedPairRdd, PairRdd,
+    Partitioned, Rearrange, Repartitioned, RightOuter, SampleByKey, Sorted, SubtractByKey, Values,
 };
 pub use partitioner::{
     AnyPartitioner, HashPartitioner, KeyPartitioner, Order, Partitioner, RangePartitioner, TotalOrd,
@@ -67,10 +69,13 @@ pub use rdd::{
     PipeCommand, Pruned, Rdd, RddHandle, Rows, Sample, Split, Transform, Union, UnionMany, With, Zip,
     ZipPartitions, ZipWithIndex, ZipWithUniqueId,
 };
+pub use set::{Intersection, SetRdd, Subtract};
 pub use ship::Ship;
 pub use shuffle::ShuffleHandle;
 pub use sink::SaveRdd;
-pub use source::{BinaryRecords, Content, ObjectFile, Parallelize, Range, RangeNumber, TextFile, WholeFiles};
+pub use source::{
+    BinaryRecords, Content, Empty, ObjectFile, Parallelize, Range, RangeNumber, TextFile, WholeFiles,
+};
 
 /// What the macros call; not for people.
 #[doc(hidden)]

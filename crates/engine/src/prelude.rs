@@ -2,6 +2,6 @@
 
 pub use crate::{
     Accumulator, Actions, BoxRdd, Broadcast, Context, CountActions, Data, Error, FoldActions, JobHandle,
-    KeyPartitioner, NumericActions, Order, OrderActions, OrderedPairRdd, PairActions, PairRdd, Rdd,
-    Rearrange, Result, Rows, SaveRdd, TaskContext, TotalOrd, Transform,
+    JoinRdd, KeyPartitioner, NumericActions, Order, OrderActions, OrderedPairRdd, PairActions, PairRdd, Rdd,
+    Rearrange, Result, Rows, SaveRdd, SetRdd, TaskContext, TotalOrd, Transform,
 };

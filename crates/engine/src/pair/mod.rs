@@ -1,5 +1,6 @@
 //! RDDs whose rows are pairs of a key and a value, and what brings rows into other partitions: one adaptor per file.
 
+mod cogroup;
 mod combine;
 mod combined;
 mod combiner;
@@ -9,6 +10,7 @@ mod either;
 mod filter_by_range;
 mod grouped;
 mod input;
+mod join;
 mod locally;
 mod map_values;
 mod ordered;
@@ -21,6 +23,7 @@ mod sample_by_key;
 mod sorted;
 mod with_pairs;
 
+pub use cogroup::{Cogroup, Cogroup3, Cogroup4};
 pub(crate) use combine::{Combine, MapSideCombine};
 pub use combined::Combined;
 pub use combiner::Combiner;
@@ -31,6 +34,8 @@ pub(crate) use either::Either;
 pub use filter_by_range::FilterByRange;
 pub use grouped::Grouped;
 pub(crate) use input::Input;
+pub use join::{FullOuter, Inner, Join, JoinKind, JoinRdd, LeftOuter, RightOuter, SubtractByKey};
+pub(crate) use join::{Lent, Table, rows_without};
 pub use map_values::{FlatMapValues, MapValues};
 pub use ordered::OrderedPairRdd;
 pub use pair_rdd::PairRdd;

@@ -76,7 +76,7 @@ pub trait PairRdd<K: Data, V: Data>: Rdd<Item = (K, V)> {
     /// # Ok::<(), firesteel::Error>(())
     /// ```
     #[track_caller]
-    fn keys<P>(&self) -> Keys<Self> {
+    fn keys(&self) -> Keys<Self> {
         Keys { parent: self.clone(), handle: self.handle().derive("keys").build() }
     }
 

@@ -2,6 +2,7 @@
 
 mod batches;
 mod binary_records;
+mod empty;
 mod object_file;
 mod parallelize;
 mod partition_values;
@@ -11,6 +12,7 @@ mod whole_files;
 
 pub(crate) use batches::{batches, or_abort};
 pub use binary_records::BinaryRecords;
+pub use empty::Empty;
 pub use object_file::ObjectFile;
 pub use parallelize::Parallelize;
 pub(crate) use partition_values::{NO_PARTITIONS, PartitionValues};

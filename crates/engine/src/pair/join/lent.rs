@@ -1,0 +1,135 @@
+//! The rows of one partition in memory, lent to tables that name them by number.
+
+use firesteel_types::PartitionId;
+
+use crate::{
+    data::Data,
+    executor::{Abort, TaskContext, abort_task},
+    pair::Input,
+};
+
+/// Rows between two checks for an order to end.
+const BATCH: usize = 4096;
+
+/// The blocks of one partition as one sequence of numbered rows.
+///
+/// Blocks are cut into pieces of at most a power of two of rows, about the mean length of a block: the number of a row is
+/// that of its piece and its place in it, so finding it is a shift and a mask. There are at most three times as many pieces
+/// as blocks, and at most twice as many numbers as rows.
+pub(crate) struct Lent<'a, T> {
+    pieces: Vec<&'a [T]>,
+    shift: u32,
+}
+
+impl<K: Data, V: Data> Input<(K, V), (K, V)> {
+    /// The rows of one partition, all in memory. Those of a shuffle are where they were; those of a narrow parent are
+    /// computed and kept until the task is over.
+    pub(crate) fn lend<'a>(&'a self, partition: PartitionId, task: &'a TaskContext) -> Lent<'a, (K, V)> {
+        match self {
+            Self::Narrow(parent) => {
+                let computed = parent.rows(partition, task);
+                let mut rows = Vec::with_capacity(computed.size_hint().0);
+                computed.for_each(|row| rows.push(row));
+                Lent::new(vec![task.hold(rows).as_slice()])
+            }
+            Self::Shuffle(read) => Lent::new(read.blocks(partition, task)),
+        }
+    }
+}
+
+impl<'a, T> Lent<'a, T> {
+    /// One more than the largest number of a row.
+    const NUMBERS_MAX: u64 = 1 << 31;
+
+    pub(crate) fn new(blocks: Vec<&'a [T]>) -> Self {
+        let rows: usize = blocks.iter().map(|block| block.len()).sum();
+        let shift = (rows / blocks.len().max(1)).max(1).ilog2();
+        let pieces: Vec<&[T]> = blocks.into_iter().flat_map(|block| block.chunks(1 << shift)).collect();
+        if (pieces.len() as u64) << shift > Self::NUMBERS_MAX {
+            let message =
+                format!("a partition has {rows} rows, too many for one hash table: use more partitions");
+            abort_task(Abort::Failed { message, operator: None });
+        }
+        Self { pieces, shift }
+    }
+
+    /// How many rows there are.
+    pub(crate) fn len(&self) -> usize {
+        self.pieces.iter().map(|piece| piece.len()).sum()
+    }
+
+    /// One more than the largest number that a row may have. Not every number below it is taken.
+    pub(crate) fn numbers(&self) -> u32 {
+        (self.pieces.len() as u32) << self.shift
+    }
+
+    /// The row with this number, which must be taken.
+    #[inline]
+    pub(crate) fn row(&self, number: u32) -> &'a T {
+        let piece = self.pieces[(number >> self.shift) as usize];
+        &piece[self.place(number)]
+    }
+
+    /// The row with this number, if it is taken.
+    #[inline]
+    pub(crate) fn find(&self, number: u32) -> Option<&'a T> {
+        self.pieces.get((number >> self.shift) as usize)?.get(self.place(number))
+    }
+
+    #[inline]
+    fn place(&self, number: u32) -> usize {
+        (number & ((1 << self.shift) - 1)) as usize
+    }
+
+    /// The rows in batches, each with the number of its first row. Looks for an order to end before each.
+    pub(crate) fn batches(&self, task: &'a TaskContext) -> impl DoubleEndedIterator<Item = (u32, &'a [T])> {
+        let pieces = self.pieces.iter().enumerate().flat_map(move |(piece, &rows)| {
+            let first = (piece as u32) << self.shift;
+            let batches = rows.chunks(BATCH).enumerate();
+            batches.map(move |(batch, rows)| (first + (batch * BATCH) as u32, rows))
+        });
+        pieces.inspect(move |_| task.check())
+    }
+
+    /// The rows one after the other, in order.
+    pub(crate) fn into_rows(self, task: &'a TaskContext) -> impl Iterator<Item = &'a T> {
+        self.pieces.into_iter().flat_map(|piece| piece.chunks(BATCH)).flat_map(move |rows| {
+            task.check();
+            rows
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_row_is_found_under_its_number_however_the_blocks_are_cut() {
+        let rows: Vec<u32> = (0..1000).collect();
+        for cuts in [vec![], vec![1], vec![999], vec![1, 2, 3, 500], vec![300, 300, 301], (1..1000).collect()]
+        {
+            let mut blocks = Vec::new();
+            let mut rest = rows.as_slice();
+            for cut in cuts.iter().rev() {
+                blocks.push(rest.split_off(*cut..).expect("cuts are within the rows"));
+            }
+            blocks.push(rest);
+            blocks.reverse();
+            let lent = Lent::new(blocks);
+
+            let found: Vec<u32> =
+                (0..lent.numbers()).filter_map(|number| lent.find(number).copied()).collect();
+
+            assert_eq!(found, rows, "cut at {cuts:?}");
+            assert_eq!(lent.len(), rows.len());
+            assert!(lent.numbers() as usize <= 2 * rows.len());
+        }
+    }
+
+    #[test]
+    fn no_rows_have_no_numbers() {
+        assert_eq!(Lent::<u32>::new(vec![]).numbers(), 0);
+        assert_eq!(Lent::<u32>::new(vec![&[]]).numbers(), 0);
+    }
+}
