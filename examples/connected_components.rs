@@ -24,9 +24,9 @@ fn main(ctx: Context) -> Result<()> {
     let mut labels = neighbours.map(|(node, _)| (node, node)).boxed();
     let mut rounds = 0;
     loop {
-        let heard = neighbours
-            .join(&labels)
-            .flat_map(|(_, (targets, label))| targets.into_iter().map(move |to| (to, label)).collect::<Vec<_>>());
+        let heard = neighbours.join(&labels).flat_map(|(_, (targets, label))| {
+            targets.into_iter().map(move |to| (to, label)).collect::<Vec<_>>()
+        });
         let next = labels.union(&heard).reduce_by_key(u64::min).local_checkpoint();
         let changed = next.join(&labels).filter(|(_, (after, before))| after != before).count()?;
         labels = next.boxed();
@@ -36,7 +36,7 @@ fn main(ctx: Context) -> Result<()> {
         }
     }
     let sizes = labels.map(|(_, label)| (label, 1_u64)).reduce_by_key(|a, b| a + b);
-    println!("{} components, the largest has {} nodes", sizes.count()?, sizes.values().max()?.unwrap_or(0));
+    println!("{} components, the largest has {} nodes", sizes.count()?, sizes.values().max()?);
     println!("{rounds} rounds in {:.2} s", start.elapsed().as_secs_f64());
     Ok(())
 }

@@ -14,7 +14,8 @@ fn main(ctx: Context) -> Result<()> {
         .flat_map(|(path, text)| {
             let name = path.rsplit('/').next().unwrap_or_default().to_owned();
             let lines = (1_u32..).zip(text.lines());
-            let places = lines.flat_map(|(line, words)| words.split_whitespace().map(move |word| (word, line)));
+            let places =
+                lines.flat_map(|(line, words)| words.split_whitespace().map(move |word| (word, line)));
             places.map(|(word, line)| (word.to_lowercase(), (name.clone(), line))).collect::<Vec<_>>()
         })
         .distinct()

@@ -69,7 +69,8 @@ fn make_logs(files: u64, lines: usize) -> Result<PathBuf> {
         let mut text = String::new();
         for _ in 0..lines {
             let status = [200, 200, 200, 200, 304, 404, 500][rng.below(7)];
-            let (client, page, bytes) = (rng.below(200), rng.below(1 << rng.below(7)), rng.below(40_000));
+            let pages = 1 << rng.below(7);
+            let (client, page, bytes) = (rng.below(200), rng.below(pages), rng.below(40_000));
             let end = if rng.below(1000) == 0 { "garbage" } else { "" };
             let _ = writeln!(text, "10.0.0.{client} \"GET /page/{page}\" {status} {bytes}{end}");
         }

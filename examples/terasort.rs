@@ -35,7 +35,8 @@ fn main(ctx: Context) -> Result<()> {
         })
         .collect()?;
     let edges: Option<Vec<_>> = edges.into_iter().collect();
-    let in_order = edges.is_some_and(|edges| edges.is_sorted() && edges.windows(2).all(|two| two[0].1 <= two[1].0));
+    let in_order =
+        edges.is_some_and(|edges| edges.is_sorted() && edges.windows(2).all(|two| two[0].1 <= two[1].0));
     let seconds = start.elapsed().as_secs_f64();
     println!("{} records in {} partitions, in order: {in_order}", sorted.count()?, sorted.num_partitions());
     println!("{seconds:.2} s, {:.0} MB/s", (records * RECORD) as f64 / 1e6 / seconds);

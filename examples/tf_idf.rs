@@ -14,7 +14,8 @@ const DOCUMENTS: [(&str, &str); 5] = [
 
 #[firesteel::main]
 fn main(ctx: Context) -> Result<()> {
-    let documents = ctx.parallelize(DOCUMENTS.map(|(name, text)| (name.to_owned(), text.to_owned())).to_vec());
+    let documents =
+        ctx.parallelize(DOCUMENTS.map(|(name, text)| (name.to_owned(), text.to_owned())).to_vec());
     let total = documents.count()? as f64;
     // How often each word is in each document: the term frequency.
     let terms = documents

@@ -40,7 +40,8 @@ fn make_text(bytes: usize) -> Result<PathBuf> {
     let mut text = String::with_capacity(bytes + 200);
     while text.len() < bytes {
         for _ in 0..12 {
-            let mut n = rng.below(1 << rng.below(17));
+            let words = 1 << rng.below(17);
+            let mut n = rng.below(words);
             while n > 0 {
                 text.push_str(syllables[n % 8]);
                 n /= 8;

@@ -66,6 +66,7 @@ impl<R: Rdd> SampleSteps<R> {
         Ok(Next::Job(self.sample(sampler, 0)))
     }
 
+    #[expect(clippy::unnecessary_box_returns, reason = "a step hands its job on in a box")]
     fn sample(&mut self, sampler: Option<Sampler>, attempt: u64) -> Box<Submission> {
         let (job, rows) = match sampler {
             Some(sampler) => {

@@ -2,13 +2,10 @@
 
 use std::marker::PhantomData;
 
-use firesteel_types::PartitionId;
-
 use crate::{
     data::Data,
-    executor::TaskContext,
     partitioner::KeyPartitioner,
-    rdd::{BoxRdd, Parent, Rdd, Rows},
+    rdd::{BoxRdd, Parent, Rdd},
     ship::{Frozen, Ship, ShipError, Thawing},
     shuffle::{Deal, MapSide, MapTask, ShuffleHandle, ShuffleRead},
 };
@@ -57,14 +54,6 @@ impl<K: Data, V: Data> Input<(K, V), (K, V)> {
             partitioner: partitioner.clone(),
             value: PhantomData,
         })
-    }
-
-    /// The rows of one partition.
-    pub(crate) fn rows<'a>(&'a self, partition: PartitionId, task: &'a TaskContext) -> Rows<'a, (K, V)> {
-        match self {
-            Self::Narrow(parent) => parent.rows(partition, task),
-            Self::Shuffle(read) => Rows::new(read.rows(partition, task)),
-        }
     }
 }
 
