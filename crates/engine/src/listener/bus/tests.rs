@@ -198,6 +198,7 @@ fn a_listener_cannot_stop_or_flush_its_own_bus() {
     bus.stop(Wait::Forever).unwrap();
 }
 
+/// Behaviours: LIS-001.
 #[test]
 fn a_slow_listener_does_not_delay_another_queue() {
     let bus = started();

@@ -51,6 +51,20 @@ impl ConsoleProgress {
     /// Draws on standard error.
     ///
     /// `None` if that is not wanted, or is no terminal that can move its cursor: then not a single byte is written.
+    ///
+    /// ```
+    /// use firesteel::listener::{ConsoleProgress, ListenerBus};
+    ///
+    /// let bus = ListenerBus::new();
+    /// let is_wanted = false;
+    /// let progress = ConsoleProgress::on_stderr(is_wanted);
+    /// if let Some(progress) = &progress {
+    ///     bus.add("progress", progress.clone())?;
+    /// }
+    ///
+    /// assert!(progress.is_none());
+    /// # Ok::<(), firesteel::listener::BusError>(())
+    /// ```
     pub fn on_stderr(is_enabled: bool) -> Option<Self> {
         // Asked first, so that nothing touches the terminal of somebody who does not want this.
         let target = if is_enabled { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };

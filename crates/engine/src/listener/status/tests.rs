@@ -214,6 +214,24 @@ fn jobs_that_share_a_running_stage_count_its_tasks_while_they_run() {
 }
 
 #[test]
+fn a_job_that_ends_leaves_the_latest_attempt_to_the_others() {
+    let (first, second) = (info(0, 0, 3), info(0, 1, 1));
+    let mut store = store_after([
+        job_start(0, std::slice::from_ref(&first)),
+        job_start(1, std::slice::from_ref(&first)),
+        submitted(&first),
+        failed(&first, "fetch failed"),
+        submitted(&second),
+        task_start(second.id, task(0, 1)),
+    ]);
+
+    hear(&mut store, [job_failed(0, "cancelled")]);
+
+    assert_eq!((tasks(&job(&store, 0)), stages(&job(&store, 0))), ([3, 0, 0, 0, 0, 0], [0, 0, 1, 0]));
+    assert_eq!((tasks(&job(&store, 1)), stages(&job(&store, 1))), ([3, 1, 0, 0, 0, 0], [1, 0, 1, 0]));
+}
+
+#[test]
 fn a_stage_stays_pending_while_another_job_may_submit_it() {
     let waiting = info(0, 0, 3);
     let mut store = store_after([
