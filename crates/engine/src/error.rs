@@ -15,7 +15,7 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 pub enum Error {
     /// A job failed or was cancelled.
     #[error("{action} at {site} failed: {error}")]
-    Job { job: JobId, action: &'static str, site: &'static Location<'static>, error: JobError },
+    Job { job: JobId, action: &'static str, site: &'static Location<'static>, error: Box<JobError> },
     /// The rows are not there that the action needs.
     #[error("{action} needs at least one row, and the RDD is empty")]
     Empty { action: &'static str },

@@ -290,7 +290,9 @@ impl<T: 'static> Flow<T> {
     fn error(&self, job: JobId, error: JobError) -> Error {
         match error {
             JobError::Rejected(JobRejection::Stopped) => Error::Stopped,
-            error => Error::Job { job, action: self.call.action, site: self.call.site, error },
+            error => {
+                Error::Job { job, action: self.call.action, site: self.call.site, error: Box::new(error) }
+            }
         }
     }
 

@@ -14,6 +14,7 @@ use crate::{
     Result,
     data::Data,
     pair::PairRdd,
+    partitioner::AnyPartitioner,
     rdd::{Rdd, Transform},
 };
 
@@ -98,7 +99,7 @@ pub trait PairActions<K: Data, V: Data>: Rdd<Item = (K, V)> {
     where
         K: Hash + Eq,
     {
-        let partitioner = self.handle().partitioner().and_then(|partitioner| partitioner.for_keys::<K>());
+        let partitioner = self.handle().partitioner().and_then(AnyPartitioner::for_keys::<K>);
         let partitions =
             partitioner.map_or(Partitions::All, |partitioner| listed([partitioner.partition(key)]));
         let find = |key: &K, mut values: Vec<V>, (here, value): (K, V)| {
