@@ -11,7 +11,7 @@ use super::{
 use crate::{
     Error, Result,
     data::Data,
-    driver::{Collected, Submission},
+    driver::Collected,
     executor::TaskContext,
     rdd::Rdd,
     sampling::{Replacement, Sampler, TakeSamplePlan, derive_seed, draw_exactly},
@@ -63,11 +63,10 @@ impl<R: Rdd> SampleSteps<R> {
                 Some(sampler.map_err(|error| Error::invalid(error.to_string()))?)
             }
         };
-        Ok(Next::Job(self.sample(sampler, 0)))
+        Ok(self.sample(sampler, 0))
     }
 
-    #[expect(clippy::unnecessary_box_returns, reason = "a step hands its job on in a box")]
-    fn sample(&mut self, sampler: Option<Sampler>, attempt: u64) -> Box<Submission> {
+    fn sample(&mut self, sampler: Option<Sampler>, attempt: u64) -> Next<Vec<R::Item>> {
         let (job, rows) = match sampler {
             Some(sampler) => {
                 let function = SampleRows { sampler, seed: derive_seed(self.seed, attempt) };
@@ -76,7 +75,7 @@ impl<R: Rdd> SampleSteps<R> {
             None => self.call.submission(&self.rdd, Partitions::All, Collect),
         };
         self.phase = Phase::Sampling { sampler, attempt, rows };
-        job
+        Next::Job(job)
     }
 }
 
@@ -92,7 +91,7 @@ impl<R: Rdd> Steps<Vec<R::Item>> for SampleSteps<R> {
                     let (size, seed) = (self.size, self.seed);
                     return Ok(Next::value(move || Ok(draw_exactly(rows, size, seed))));
                 }
-                Ok(Next::Job(self.sample(sampler, attempt + 1)))
+                Ok(self.sample(sampler, attempt + 1))
             }
         }
     }

@@ -18,7 +18,7 @@ proptest! {
         each_backend(|ctx| {
             let rdd = ctx.parallelize_into(rows.clone(), partitions);
             let sum: i64 = rows.iter().sum();
-            let texts: String = rows.iter().map(|x| format!("{x} ")).collect();
+            let texts = rows.iter().map(|x| format!("{x} ")).collect::<Vec<_>>().concat();
 
             assert_eq!(rdd.reduce(|a, b| a + b).unwrap(), sum);
             assert_eq!(rdd.map(|x| format!("{x} ")).reduce(|a, b| a + &b).unwrap(), texts, "in order");
@@ -46,8 +46,8 @@ proptest! {
 fn the_zero_of_a_fold_counts_once_for_each_partition_and_once_for_the_driver() {
     each_backend(|ctx| {
         for partitions in [1, 3, 8] {
-            let rdd = ctx.range_into(0..10, partitions);
-            let expected = 45 + 100 * (partitions as i32 + 1);
+            let rdd = ctx.range_into(0..10_u32, partitions);
+            let expected = 45 + 100 * (partitions + 1);
 
             assert_eq!(rdd.fold(100, |a, b| a + b).unwrap(), expected);
             assert_eq!(rdd.aggregate(100, |a, b| a + b, |a, b| a + b).unwrap(), expected);
@@ -73,7 +73,7 @@ fn actions_that_need_a_row_say_so_when_there_is_none() {
         empty(rdd.max(), "max");
         empty(rdd.min_by_key(|x| *x), "min_by_key");
         empty(rdd.max_by(Ord::cmp), "max_by");
-        assert_eq!(rdd.fold(7, |a, b| a.max(b)).unwrap(), 7);
+        assert_eq!(rdd.fold(7, Ord::max).unwrap(), 7);
     });
 }
 

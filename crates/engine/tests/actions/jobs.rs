@@ -30,7 +30,7 @@ impl Touched {
 /// How many jobs an action runs until it is over, and its value.
 fn jobs<T: 'static>(handle: JobHandle<T>) -> (usize, T) {
     until(|| handle.is_finished());
-    (handle.job_ids().len(), handle.wait().unwrap())
+    (handle.job_ids().len(), handle.wait().expect("the action succeeds"))
 }
 
 /// Behaviours: RDD-010.
@@ -39,10 +39,10 @@ fn take_runs_more_partitions_only_while_rows_are_missing() {
     static TOUCHED: Touched = Touched::new();
 
     each_backend(|ctx| {
-        let rdd = ctx.range_into(0..40, 40).filter(|_| TOUCHED.here());
+        let rdd = ctx.range_into(0..40_usize, 40).filter(|_| TOUCHED.here());
         let taken = |n| {
             let (jobs, rows) = jobs(rdd.take_async(n));
-            assert_eq!(rows, (0..n as i32).collect::<Vec<_>>());
+            assert_eq!(rows, (0..n).collect::<Vec<_>>());
             (jobs, TOUCHED.take().len())
         };
 

@@ -1,6 +1,7 @@
 //! Every action: its value against a plain model, the partitions it computes, its handle, its errors.
 
 #![allow(
+    clippy::float_cmp,
     clippy::panic,
     clippy::print_stdout,
     clippy::unwrap_used,

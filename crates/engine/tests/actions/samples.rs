@@ -11,7 +11,7 @@ proptest! {
     /// Behaviours: RDD-020.
     #[test]
     fn a_sample_has_its_exact_size_and_depends_on_rows_seed_and_partitions_only(
-        rows in 0..80_i32, partitions in 1..6_u32, n in 0..100_usize, seed: u64,
+        rows in 0..80_usize, partitions in 1..6_u32, n in 0..100_usize, seed: u64,
     ) {
         let mut before = None;
         let backends = std::cell::RefCell::new(Vec::new());
@@ -21,7 +21,7 @@ proptest! {
             let with = rdd.take_sample(Replacement::With, n, seed).unwrap();
 
             assert_eq!(rdd.take_sample_async(Replacement::Without, n, seed).wait().unwrap(), without);
-            assert_eq!(without.len(), n.min(rows as usize));
+            assert_eq!(without.len(), n.min(rows));
             assert_eq!(with.len(), if rows == 0 { 0 } else { n });
             let mut sorted = without.clone();
             sorted.sort_unstable();
