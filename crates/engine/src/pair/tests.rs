@@ -31,7 +31,11 @@ fn the_partitioner_with_most_partitions_is_taken_if_it_has_a_tenth_of_the_larges
     let (three, two) = (plain(1).partition_by(3), plain(1).partition_by(2));
 
     assert_eq!(chosen(&[two.handle(), three.handle(), plain(29).handle()]), 3);
-    assert_eq!(chosen(&[three.handle(), plain(30).handle()]), 30, "a new one, as large as the largest parent");
+    assert_eq!(
+        chosen(&[three.handle(), plain(30).handle()]),
+        30,
+        "a new one, as large as the largest parent"
+    );
     assert_eq!(chosen(&[plain(4).handle(), plain(6).handle()]), 6);
     let custom = plain(1).partition_by(RangePartitioner::new(vec![3, 5, 7], Order::Ascending));
     assert_eq!(
