@@ -9,7 +9,7 @@ use firesteel_scheduler::{
     Effect, Event, JobError, NotSent, StageLaunch, StageTaskKind, TaskDescription, TaskOutcome, TaskStatus,
     commit::CommitDecision,
 };
-use firesteel_types::{AttemptId, ExecutorId, JobId, TaskFailure};
+use firesteel_types::{AttemptId, ExecutorId, JobId, RddId, TaskFailure};
 
 use super::{
     Driver, Incoming, JobEnd,
@@ -141,6 +141,13 @@ impl Driver {
         }
     }
 
+    /// The name of an RDD that is computed after the stage that failed: what combines on the map side of a shuffle
+    /// belongs to the RDD that reads it.
+    fn name_in_jobs(&self, operator: RddId) -> Option<String> {
+        let rdds: Vec<RddHandle> = self.jobs.lock().values().map(|job| job.submission.rdd.clone()).collect();
+        rdds.iter().find_map(|rdd| register::name_of(rdd, operator))
+    }
+
     /// Takes the report of an attempt that ran on `executor`; `rdd` is the last RDD of its stage.
     pub(crate) fn report(&self, executor: ExecutorId, rdd: &RddHandle, report: Report) {
         let Report { attempt, end, metrics, updates } = report;
@@ -157,7 +164,7 @@ impl Driver {
             }
             ReportedEnd::Failed { mut failure, operator } => {
                 if let (TaskFailure::Panicked { location, .. }, Some(operator)) = (&mut failure, operator) {
-                    *location = register::name_of(rdd, operator);
+                    *location = register::name_of(rdd, operator).or_else(|| self.name_in_jobs(operator));
                 }
                 (TaskStatus::Failed { failure, metrics, accumulators }, None)
             }

@@ -45,3 +45,6 @@ pub use rearrange::Rearrange;
 pub use repartitioned::Repartitioned;
 pub use sample_by_key::SampleByKey;
 pub use sorted::Sorted;
+
+#[cfg(test)]
+mod tests;

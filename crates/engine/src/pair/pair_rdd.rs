@@ -173,6 +173,14 @@ pub trait PairRdd<K: Data, V: Data>: Rdd<Item = (K, V)> {
     }
 
     /// [`reduce_by_key_locally`](PairRdd::reduce_by_key_locally) in the background.
+    ///
+    /// ```
+    /// # use firesteel::prelude::*;
+    /// # let ctx = Context::local(2)?;
+    /// let counts = ctx.range(0..10).map(|x| (x % 3, 1)).reduce_by_key_locally_async(|a, b| a + b);
+    /// assert_eq!(counts.wait()?[&0], 4);
+    /// # Ok::<(), firesteel::Error>(())
+    /// ```
     #[track_caller]
     fn reduce_by_key_locally_async<F>(&self, f: F) -> JobHandle<HashMap<K, V>>
     where
@@ -212,6 +220,14 @@ pub trait PairRdd<K: Data, V: Data>: Rdd<Item = (K, V)> {
     }
 
     /// [`fold_by_key`](PairRdd::fold_by_key) into given partitions.
+    ///
+    /// ```
+    /// # use firesteel::prelude::*;
+    /// # let ctx = Context::local(2)?;
+    /// let sums = ctx.range(0..10).map(|x| (x % 3, x)).fold_by_key_into(5, 0, |a, b| a + b);
+    /// assert_eq!((sums.num_partitions(), sums.count()?), (5, 3));
+    /// # Ok::<(), firesteel::Error>(())
+    /// ```
     #[track_caller]
     fn fold_by_key_into<P, F>(
         &self,
@@ -264,6 +280,14 @@ pub trait PairRdd<K: Data, V: Data>: Rdd<Item = (K, V)> {
     }
 
     /// [`aggregate_by_key`](PairRdd::aggregate_by_key) into given partitions.
+    ///
+    /// ```
+    /// # use firesteel::prelude::*;
+    /// # let ctx = Context::local(2)?;
+    /// let counts = ctx.range(0..10).map(|x| (x % 3, x)).aggregate_by_key_into(5, 0, |n, _| n + 1, |a, b| a + b);
+    /// assert_eq!((counts.num_partitions(), counts.count()?), (5, 3));
+    /// # Ok::<(), firesteel::Error>(())
+    /// ```
     #[track_caller]
     fn aggregate_by_key_into<P, C, A, M>(
         &self,
@@ -316,6 +340,15 @@ pub trait PairRdd<K: Data, V: Data>: Rdd<Item = (K, V)> {
     }
 
     /// [`combine_by_key`](PairRdd::combine_by_key) into given partitions.
+    ///
+    /// ```
+    /// # use firesteel::prelude::*;
+    /// # let ctx = Context::local(2)?;
+    /// let pairs = ctx.range(0..10).map(|x| (x % 3, x));
+    /// let sums = pairs.combine_by_key_into(5, |x| x, |sum, x| sum + x, |a, b| a + b);
+    /// assert_eq!((sums.num_partitions(), sums.count()?), (5, 3));
+    /// # Ok::<(), firesteel::Error>(())
+    /// ```
     #[track_caller]
     fn combine_by_key_into<P, C, F, A, M>(
         &self,
@@ -403,6 +436,14 @@ pub trait PairRdd<K: Data, V: Data>: Rdd<Item = (K, V)> {
     }
 
     /// [`count_approx_distinct_by_key`](PairRdd::count_approx_distinct_by_key) into given partitions.
+    ///
+    /// ```
+    /// # use firesteel::prelude::*;
+    /// # let ctx = Context::local(2)?;
+    /// let counts = ctx.range(0..10).map(|x| (x % 3, x)).count_approx_distinct_by_key_into(5, 0.05)?;
+    /// assert_eq!((counts.num_partitions(), counts.count()?), (5, 3));
+    /// # Ok::<(), firesteel::Error>(())
+    /// ```
     #[track_caller]
     fn count_approx_distinct_by_key_into<P>(
         &self,

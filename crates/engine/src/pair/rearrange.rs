@@ -89,6 +89,14 @@ pub trait Rearrange: Rdd {
     }
 
     /// [`group_by`](Rearrange::group_by) into given partitions.
+    ///
+    /// ```
+    /// # use firesteel::prelude::*;
+    /// # let ctx = Context::local(2)?;
+    /// let groups = ctx.range(0..6).group_by_into(3, |x| x % 2);
+    /// assert_eq!((groups.num_partitions(), groups.count()?), (3, 2));
+    /// # Ok::<(), firesteel::Error>(())
+    /// ```
     #[track_caller]
     fn group_by_into<K, F>(&self, partitioner: impl Into<KeyPartitioner<K>>, f: F) -> Grouped<K, Self::Item>
     where
@@ -122,6 +130,14 @@ pub trait Rearrange: Rdd {
     }
 
     /// [`sort_by`](Rearrange::sort_by) into at most `partitions` partitions.
+    ///
+    /// ```
+    /// # use firesteel::prelude::*;
+    /// # let ctx = Context::local(2)?;
+    /// let sorted = ctx.range(0..100).sort_by_into(|x| x * 7 % 100, Order::Ascending, 3)?;
+    /// assert_eq!((sorted.num_partitions(), sorted.collect()?[1]), (3, 43));
+    /// # Ok::<(), firesteel::Error>(())
+    /// ```
     #[track_caller]
     fn sort_by_into<K, F>(&self, f: F, order: Order, partitions: u32) -> Result<Values<Sorted<K, Self::Item>>>
     where

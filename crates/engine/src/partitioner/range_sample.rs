@@ -34,7 +34,7 @@ impl<K: Data + Ord> RangePartitioner<K> {
         if partitions < 2 || rdd.num_partitions() == 0 {
             return Ok(Self::new(Vec::new(), order));
         }
-        let call = Call::new("range partitioner");
+        let call = Call::new("RangePartitioner::sample");
         let sizes = RangeSampleSizes::new(partitions, rdd.num_partitions());
         // The same for every call on the same RDD, so that a program that runs again gives the same partitions.
         let seed = u64::from(rdd.handle().id().0);

@@ -70,7 +70,7 @@ fn values_are_folded_and_aggregated_by_key() {
             model
         );
         assert_eq!(all.num_partitions(), case.outputs);
-        let counts = rdd.with(2).aggregate_by_key(0, |two, n, _| n + two, |_, a, b| a + b);
+        let counts = rdd.with(2_usize).aggregate_by_key(0_usize, |two, n, _| n + two, |_, a, b| a + b);
         let doubled: Vec<_> =
             case.groups().into_iter().map(|(key, values)| (key, values.len() * 2)).collect();
         assert_eq!(sorted(&counts), doubled);

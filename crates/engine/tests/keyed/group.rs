@@ -3,7 +3,7 @@
 use firesteel::prelude::*;
 
 use crate::{
-    harness::{assert_in_place, for_cases, same_partitioner, shuffles, sorted},
+    harness::{assert_in_place, for_cases, same_partitioner, sorted},
     support::each_backend,
 };
 
@@ -36,20 +36,6 @@ fn rows_are_grouped_by_what_a_function_gives() {
         assert_eq!(sorted(&rdd.group_by_into(case.outputs, |x| x % 4)), model);
         assert_eq!(sorted(&rdd.with(4).group_by(|four, x| x % four)), model);
         assert_eq!(sorted(&rdd.with(4).group_by_into(case.outputs, |four, x| x % four)), model);
-    });
-}
-
-/// Behaviours: RDD-006.
-#[test]
-fn grouping_does_not_combine_in_map_tasks() {
-    each_backend(|ctx| {
-        // A group made in a map task would come out with a capacity or an order of its own: all values of one input
-        // before those of the next is what rows that travel one by one give.
-        let groups =
-            ctx.parallelize_into(vec![(1, 'a'), (2, 'b'), (1, 'c'), (1, 'd')], 2).group_by_key_into(1);
-
-        assert_eq!(groups.collect().unwrap(), [(1, vec!['a', 'c', 'd']), (2, vec!['b'])]);
-        assert_eq!(shuffles(&groups), 1);
     });
 }
 

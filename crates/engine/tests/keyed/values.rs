@@ -104,7 +104,7 @@ fn each_key_is_sampled_with_its_own_fraction() {
 }
 
 /// What operators make does not borrow what they are called on.
-fn counted(rdd: &impl Rdd<Item = i32>) -> impl Rdd<Item = (i32, usize)> + use<> {
+fn counted<R: Rdd<Item = i32>>(rdd: &R) -> impl Rdd<Item = (i32, usize)> + use<R> {
     rdd.group_by(|x| x % 2).map_values(|rows| rows.len()).reduce_by_key(|a, b| a + b).map_values(|n| n + 1)
 }
 
