@@ -22,12 +22,14 @@ fn main(ctx: Context) -> Result<()> {
     });
     let neighbours = edges.group_by_key().cache();
     let mut labels = neighbours.map(|(node, _)| (node, node)).boxed();
+    // Without a word a union would have the partitions of both sides, and so twice as many in every round.
+    let partitions = neighbours.num_partitions();
     let mut rounds = 0;
     loop {
         let heard = neighbours.join(&labels).flat_map(|(_, (targets, label))| {
             targets.into_iter().map(move |to| (to, label)).collect::<Vec<_>>()
         });
-        let next = labels.union(&heard).reduce_by_key(u64::min).local_checkpoint();
+        let next = labels.union(&heard).reduce_by_key_into(partitions, u64::min).local_checkpoint();
         let changed = next.join(&labels).filter(|(_, (after, before))| after != before).count()?;
         labels = next.boxed();
         rounds += 1;

@@ -69,6 +69,7 @@ pub use rdd::{
     PipeCommand, Pruned, Rdd, RddHandle, Rows, Sample, Split, Transform, Union, UnionMany, With, Zip,
     ZipPartitions, ZipWithIndex, ZipWithUniqueId,
 };
+pub use sampling::Replacement;
 pub use set::{Intersection, SetRdd, Subtract};
 pub use ship::Ship;
 pub use shuffle::ShuffleHandle;

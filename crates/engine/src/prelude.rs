@@ -3,5 +3,5 @@
 pub use crate::{
     Accumulator, Actions, BoxRdd, Broadcast, Context, CountActions, Data, Error, FoldActions, JobHandle,
     JoinRdd, KeyPartitioner, NumericActions, Order, OrderActions, OrderedPairRdd, PairActions, PairRdd, Rdd,
-    Rearrange, Result, Rows, SaveRdd, SetRdd, TaskContext, TotalOrd, Transform,
+    Rearrange, Replacement, Result, Rows, SaveRdd, SetRdd, TaskContext, TotalOrd, Transform,
 };
