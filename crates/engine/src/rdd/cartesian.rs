@@ -47,7 +47,11 @@ impl<A: Rdd, B: Rdd> Rdd for Cartesian<A, B> {
         &self.handle
     }
 
-    fn compute<'a>(&'a self, partition: PartitionId, task: &'a TaskContext) -> impl Iterator<Item = Self::Item> + 'a {
+    fn compute<'a>(
+        &'a self,
+        partition: PartitionId,
+        task: &'a TaskContext,
+    ) -> impl Iterator<Item = Self::Item> + 'a {
         let n = self.right.num_partitions();
         let (left, right) = (PartitionId(partition.0 / n), PartitionId(partition.0 % n));
         self.left.compute(left, task).flat_map(move |one| {

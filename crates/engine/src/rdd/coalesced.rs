@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use firesteel_types::{NarrowMap, PartitionId, PreferredLocations, TaskLocation};
 
-use super::{Parent, Rdd, RddHandle, locality::preferred_places};
+use super::{Parent, Rdd, RddHandle};
 use crate::{
     executor::TaskContext,
     ship::Ship,
@@ -30,7 +30,11 @@ impl<R: Rdd> Coalesced<R> {
     #[track_caller]
     pub(super) fn new(parent: &R, partitions: u32) -> Self {
         let before = parent.handle();
-        let grouped = if before.is_located() { by_locality(before, partitions) } else { neighbours(before, partitions) };
+        let grouped = if before.is_located() {
+            by_locality(before, partitions)
+        } else {
+            neighbours(before, partitions)
+        };
         let (groups, map, preferred, error) = match grouped {
             Ok((groups, map, preferred)) => (groups, map, preferred, None),
             Err(error) => (Vec::new(), NarrowMap::Runs(Arc::from([])), PreferredLocations::None, Some(error)),
@@ -52,7 +56,8 @@ fn neighbours(parent: &RddHandle, groups: u32) -> Grouped {
 }
 
 fn by_locality(parent: &RddHandle, groups: u32) -> Grouped {
-    let hosts = |partition| preferred_places(parent, partition).iter().map(|place| place.host().clone()).collect();
+    let hosts =
+        |partition| parent.preferred_places(partition).iter().map(|place| place.host().clone()).collect();
     let hosts: Vec<_> = (0..parent.partitions()).map(PartitionId).map(hosts).collect();
     // The same groups each time: a seed would only tell which of two equally good ones is taken.
     let groups = group_by_locality(&hosts, groups, DEFAULT_BALANCE_SLACK, 0)?;
@@ -69,7 +74,11 @@ impl<R: Rdd> Rdd for Coalesced<R> {
         &self.handle
     }
 
-    fn compute<'a>(&'a self, partition: PartitionId, task: &'a TaskContext) -> impl Iterator<Item = R::Item> + 'a {
+    fn compute<'a>(
+        &'a self,
+        partition: PartitionId,
+        task: &'a TaskContext,
+    ) -> impl Iterator<Item = R::Item> + 'a {
         let group = self.groups.get(&self.handle, partition, task);
         group.iter().flat_map(move |&partition| self.parent.compute(PartitionId(partition), task))
     }

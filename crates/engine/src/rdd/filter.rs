@@ -39,7 +39,11 @@ where
         &self.handle
     }
 
-    fn compute<'a>(&'a self, partition: PartitionId, task: &'a TaskContext) -> impl Iterator<Item = R::Item> + 'a {
+    fn compute<'a>(
+        &'a self,
+        partition: PartitionId,
+        task: &'a TaskContext,
+    ) -> impl Iterator<Item = R::Item> + 'a {
         let (f, env) = (self.function.function(), self.function.env());
         self.parent.compute(partition, task).filter(move |row| self.function.blame().on(|| f(env, row)))
     }

@@ -44,7 +44,11 @@ where
         &self.handle
     }
 
-    fn compute<'a>(&'a self, partition: PartitionId, task: &'a TaskContext) -> impl Iterator<Item = I::Item> + 'a {
+    fn compute<'a>(
+        &'a self,
+        partition: PartitionId,
+        task: &'a TaskContext,
+    ) -> impl Iterator<Item = I::Item> + 'a {
         let (f, env) = (self.function.function(), self.function.env());
         self.parent.compute(partition, task).flat_map(move |row| {
             let rows = self.function.blame().on(|| f(env, row).into_iter());

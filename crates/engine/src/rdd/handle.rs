@@ -196,7 +196,11 @@ impl HandleBuilder {
                 Parent::Narrow(handle, _) => handle.is_located(),
                 Parent::Shuffle(_) => false,
             });
-        RddHandle(Arc::new(Inner { id: self.id, partitions: self.partitions, driver: Some(Box::new(self.side)) }))
+        RddHandle(Arc::new(Inner {
+            id: self.id,
+            partitions: self.partitions,
+            driver: Some(Box::new(self.side)),
+        }))
     }
 }
 

@@ -37,7 +37,11 @@ impl<R: Rdd> Rdd for Pruned<R> {
         &self.handle
     }
 
-    fn compute<'a>(&'a self, partition: PartitionId, task: &'a TaskContext) -> impl Iterator<Item = R::Item> + 'a {
+    fn compute<'a>(
+        &'a self,
+        partition: PartitionId,
+        task: &'a TaskContext,
+    ) -> impl Iterator<Item = R::Item> + 'a {
         let partition = *self.kept.get(&self.handle, partition, task);
         self.parent.compute(PartitionId(partition), task)
     }

@@ -46,7 +46,11 @@ impl<R: Rdd> Rdd for Sample<R> {
         &self.handle
     }
 
-    fn compute<'a>(&'a self, partition: PartitionId, task: &'a TaskContext) -> impl Iterator<Item = R::Item> + 'a {
+    fn compute<'a>(
+        &'a self,
+        partition: PartitionId,
+        task: &'a TaskContext,
+    ) -> impl Iterator<Item = R::Item> + 'a {
         let seed = derive_seed(self.seed, u64::from(partition.0));
         self.sampler.sample(self.parent.compute(partition, task), seed)
     }

@@ -40,7 +40,8 @@ impl<R: Rdd> Split<R> {
         let mut parts = Vec::with_capacity(cells.len());
         // A loop and no closure: the line of the caller is not known inside of one.
         for cell in cells {
-            let handle = before.derive("random_split").partitioner(before.partitioner().cloned()).order_sensitive();
+            let handle =
+                before.derive("random_split").partitioner(before.partitioner().cloned()).order_sensitive();
             let handle = if let Some(error) = error { handle.invalid(error) } else { handle };
             parts.push(Self { parent: parent.clone(), handle: handle.build(), cell, seed });
         }
@@ -55,7 +56,11 @@ impl<R: Rdd> Rdd for Split<R> {
         &self.handle
     }
 
-    fn compute<'a>(&'a self, partition: PartitionId, task: &'a TaskContext) -> impl Iterator<Item = R::Item> + 'a {
+    fn compute<'a>(
+        &'a self,
+        partition: PartitionId,
+        task: &'a TaskContext,
+    ) -> impl Iterator<Item = R::Item> + 'a {
         let seed = derive_seed(self.seed, u64::from(partition.0));
         self.cell.sample(self.parent.compute(partition, task), seed)
     }

@@ -3,8 +3,9 @@
 use std::fmt::Display;
 
 use super::{
-    BoxRdd, Cartesian, Coalesced, Filter, FlatMap, Glom, Map, MapPartitions, Pipe, PipeCommand, Pruned, Rdd, Rows,
-    Sample, Split, Union, With, Zip, ZipPartitions, ZipWithIndex, ZipWithUniqueId, debug_string::debug_string,
+    BoxRdd, Cartesian, Coalesced, Filter, FlatMap, Glom, Map, MapPartitions, Pipe, PipeCommand, Pruned, Rdd,
+    Rows, Sample, Split, Union, With, Zip, ZipPartitions, ZipWithIndex, ZipWithUniqueId,
+    debug_string::debug_string,
 };
 use crate::{Result, data::Data, sampling::Replacement, ship::captures_nothing};
 
@@ -60,7 +61,10 @@ pub trait Transform: Rdd {
     /// # Ok::<(), firesteel::Error>(())
     /// ```
     #[track_caller]
-    fn map<U, F>(&self, f: F) -> Map<Self, (), impl Fn(&(), Self::Item) -> U + Copy + Send + Sync + 'static>
+    fn map<U, F>(
+        &self,
+        f: F,
+    ) -> Map<Self, (), impl Fn(&(), Self::Item) -> U + Copy + Send + Sync + 'static + use<Self, U, F>>
     where
         U: Data,
         F: Fn(Self::Item) -> U + Copy + Send + Sync + 'static,
@@ -81,7 +85,7 @@ pub trait Transform: Rdd {
     fn filter<F>(
         &self,
         f: F,
-    ) -> Filter<Self, (), impl Fn(&(), &Self::Item) -> bool + Copy + Send + Sync + 'static>
+    ) -> Filter<Self, (), impl Fn(&(), &Self::Item) -> bool + Copy + Send + Sync + 'static + use<Self, F>>
     where
         F: Fn(&Self::Item) -> bool + Copy + Send + Sync + 'static,
     {
@@ -101,7 +105,7 @@ pub trait Transform: Rdd {
     fn flat_map<I, F>(
         &self,
         f: F,
-    ) -> FlatMap<Self, (), impl Fn(&(), Self::Item) -> I + Copy + Send + Sync + 'static>
+    ) -> FlatMap<Self, (), impl Fn(&(), Self::Item) -> I + Copy + Send + Sync + 'static + use<Self, I, F>>
     where
         I: IntoIterator<Item: Data, IntoIter: 'static>,
         F: Fn(Self::Item) -> I + Copy + Send + Sync + 'static,
@@ -122,7 +126,11 @@ pub trait Transform: Rdd {
     fn key_by<K, F>(
         &self,
         f: F,
-    ) -> Map<Self, (), impl Fn(&(), Self::Item) -> (K, Self::Item) + Copy + Send + Sync + 'static>
+    ) -> Map<
+        Self,
+        (),
+        impl Fn(&(), Self::Item) -> (K, Self::Item) + Copy + Send + Sync + 'static + use<Self, K, F>,
+    >
     where
         K: Data,
         F: Fn(&Self::Item) -> K + Copy + Send + Sync + 'static,
@@ -149,7 +157,12 @@ pub trait Transform: Rdd {
     ) -> MapPartitions<
         Self,
         (),
-        impl for<'r> Fn(&'r (), u32, Rows<'r, Self::Item>) -> Rows<'r, U> + Copy + Send + Sync + 'static,
+        impl for<'r> Fn(&'r (), u32, Rows<'r, Self::Item>) -> Rows<'r, U>
+        + Copy
+        + Send
+        + Sync
+        + 'static
+        + use<Self, U, F>,
     >
     where
         U: Data,
@@ -177,7 +190,12 @@ pub trait Transform: Rdd {
     ) -> MapPartitions<
         Self,
         (),
-        impl for<'r> Fn(&'r (), u32, Rows<'r, Self::Item>) -> Rows<'r, U> + Copy + Send + Sync + 'static,
+        impl for<'r> Fn(&'r (), u32, Rows<'r, Self::Item>) -> Rows<'r, U>
+        + Copy
+        + Send
+        + Sync
+        + 'static
+        + use<Self, U, F>,
     >
     where
         U: Data,
@@ -204,7 +222,12 @@ pub trait Transform: Rdd {
     ) -> MapPartitions<
         Self,
         (),
-        impl for<'r> Fn(&'r (), u32, Rows<'r, Self::Item>) -> Rows<'r, U> + Copy + Send + Sync + 'static,
+        impl for<'r> Fn(&'r (), u32, Rows<'r, Self::Item>) -> Rows<'r, U>
+        + Copy
+        + Send
+        + Sync
+        + 'static
+        + use<Self, U, F>,
     >
     where
         U: Data,
@@ -330,7 +353,12 @@ pub trait Transform: Rdd {
         Self,
         R,
         (),
-        impl for<'r> Fn(&'r (), Rows<'r, Self::Item>, Rows<'r, R::Item>) -> Rows<'r, U> + Copy + Send + Sync + 'static,
+        impl for<'r> Fn(&'r (), Rows<'r, Self::Item>, Rows<'r, R::Item>) -> Rows<'r, U>
+        + Copy
+        + Send
+        + Sync
+        + 'static
+        + use<Self, R, U, F>,
     >
     where
         R: Rdd,

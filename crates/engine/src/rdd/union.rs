@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use firesteel_types::{NarrowMap, PartitionId, PreferredLocations, TaskLocation};
 
-use super::{BoxRdd, HandleBuilder, Parent, Rdd, RddHandle, locality::preferred_places};
+use super::{BoxRdd, HandleBuilder, Parent, Rdd, RddHandle};
 use crate::{Context, data::Data, executor::TaskContext, ship::Ship};
 
 /// An [`Rdd`] of the rows of two RDDs. Made by [`union`](crate::Transform::union).
@@ -28,7 +28,8 @@ crate::ship!(impl[A: Ship, B: Ship] Union<A, B> { left, right, handle; values la
 impl<A: Rdd, B: Rdd<Item = A::Item>> Union<A, B> {
     #[track_caller]
     pub(super) fn new(left: &A, right: &B) -> Self {
-        let (handle, layout) = arrange(left.handle().derive_into("union", 0), &[left.handle(), right.handle()]);
+        let (handle, layout) =
+            arrange(left.handle().derive_into("union", 0), &[left.handle(), right.handle()]);
         Self { left: left.clone(), right: right.clone(), handle, layout }
     }
 }
@@ -40,7 +41,11 @@ impl<A: Rdd, B: Rdd<Item = A::Item>> Rdd for Union<A, B> {
         &self.handle
     }
 
-    fn compute<'a>(&'a self, partition: PartitionId, task: &'a TaskContext) -> impl Iterator<Item = A::Item> + 'a {
+    fn compute<'a>(
+        &'a self,
+        partition: PartitionId,
+        task: &'a TaskContext,
+    ) -> impl Iterator<Item = A::Item> + 'a {
         let left = self.layout.find(0, self.left.num_partitions(), partition);
         let right = self.layout.find(1, self.right.num_partitions(), partition);
         let left = left.into_iter().flat_map(move |partition| self.left.compute(partition, task));
@@ -121,9 +126,9 @@ fn arrange(builder: HandleBuilder, inputs: &[&RddHandle]) -> (RddHandle, Layout)
     if let Some((first, others)) = filled.split_first()
         && inputs.iter().all(|input| input.invalid().is_none())
         && let Some(shared) = first.partitioner()
-        && others.iter().all(|other| {
-            other.partitioner() == Some(shared) && other.partitions() == first.partitions()
-        })
+        && others
+            .iter()
+            .all(|other| other.partitioner() == Some(shared) && other.partitions() == first.partitions())
     {
         let parents = filled.iter().map(|input| Parent::one_to_one(input)).collect();
         let builder = builder.partitions(first.partitions()).parents(parents);
@@ -145,7 +150,9 @@ fn arrange(builder: HandleBuilder, inputs: &[&RddHandle]) -> (RddHandle, Layout)
     let builder = builder.parents(parents);
     let builder = match u32::try_from(end) {
         Ok(partitions) => builder.partitions(partitions),
-        Err(_) => builder.invalid(format!("{end} partitions are more than {}: coalesce the inputs first", u32::MAX)),
+        Err(_) => {
+            builder.invalid(format!("{end} partitions are more than {}: coalesce the inputs first", u32::MAX))
+        }
     };
     (builder.build(), Layout::Concatenated(starts))
 }
@@ -156,7 +163,7 @@ fn nearest_to_most(inputs: &[&RddHandle]) -> PreferredLocations {
         return PreferredLocations::None;
     }
     let nearest = |partition: u32| {
-        let places = inputs.iter().flat_map(|input| preferred_places(input, PartitionId(partition)));
+        let places = inputs.iter().flat_map(|input| input.preferred_places(PartitionId(partition)));
         let mut votes: HashMap<TaskLocation, (usize, usize)> = HashMap::new();
         for (order, place) in places.enumerate() {
             votes.entry(place).or_insert((0, order)).0 += 1;

@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use super::{Filter, FlatMap, HandleBuilder, Map, MapPartitions, Rdd, Rows, ZipPartitions, zip_partitions::zipped};
+use super::{
+    Filter, FlatMap, HandleBuilder, Map, MapPartitions, Rdd, Rows, ZipPartitions, zip_partitions::zipped,
+};
 use crate::{
     data::Data,
     ship::{Func, captures_nothing},
@@ -149,7 +151,11 @@ impl<R: Rdd, E: Data> With<R, E> {
     where
         B: Rdd,
         U: Data,
-        F: for<'r> Fn(&'r E, Rows<'r, R::Item>, Rows<'r, B::Item>) -> Rows<'r, U> + Copy + Send + Sync + 'static,
+        F: for<'r> Fn(&'r E, Rows<'r, R::Item>, Rows<'r, B::Item>) -> Rows<'r, U>
+            + Copy
+            + Send
+            + Sync
+            + 'static,
     {
         let handle = zipped("zip_partitions", self.rdd.handle(), other.handle()).build();
         let function = Func::new(self.env, f, handle.id());

@@ -35,7 +35,11 @@ impl<A: Rdd, B: Rdd> Rdd for Zip<A, B> {
         &self.handle
     }
 
-    fn compute<'a>(&'a self, partition: PartitionId, task: &'a TaskContext) -> impl Iterator<Item = Self::Item> + 'a {
+    fn compute<'a>(
+        &'a self,
+        partition: PartitionId,
+        task: &'a TaskContext,
+    ) -> impl Iterator<Item = Self::Item> + 'a {
         let (left, right) = (self.left.compute(partition, task), self.right.compute(partition, task));
         Pairs { left, right, partition, operator: self.handle.id() }
     }

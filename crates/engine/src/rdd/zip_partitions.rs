@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use firesteel_types::{PartitionId, PreferredLocations};
 
-use super::{HandleBuilder, Parent, Rdd, RddHandle, Rows, locality::preferred_places};
+use super::{HandleBuilder, Parent, Rdd, RddHandle, Rows};
 use crate::{
     data::Data,
     executor::TaskContext,
@@ -64,14 +64,15 @@ pub(super) fn zipped(operator: &'static str, left: &RddHandle, right: &RddHandle
     let parents = vec![Parent::one_to_one(left), Parent::one_to_one(right)];
     let handle = left.derive_into(operator, n.min(m)).parents(parents);
     if n != m {
-        let why = format!("only RDDs with the same number of partitions can be zipped, and these have {n} and {m}");
+        let why =
+            format!("only RDDs with the same number of partitions can be zipped, and these have {n} and {m}");
         return handle.invalid(why);
     }
     if !left.is_located() && !right.is_located() {
         return handle;
     }
     let near = |partition| {
-        let (mut one, other) = (preferred_places(left, partition), preferred_places(right, partition));
+        let (mut one, other) = (left.preferred_places(partition), right.preferred_places(partition));
         if one.iter().any(|place| other.contains(place)) {
             one.retain(|place| other.contains(place));
         } else {
@@ -79,5 +80,6 @@ pub(super) fn zipped(operator: &'static str, left: &RddHandle, right: &RddHandle
         }
         one
     };
-    handle.preferred(PreferredLocations::PerPartition((0..n).map(PartitionId).map(near).collect::<Arc<[_]>>()))
+    handle
+        .preferred(PreferredLocations::PerPartition((0..n).map(PartitionId).map(near).collect::<Arc<[_]>>()))
 }

@@ -50,7 +50,11 @@ impl<R: Rdd> Rdd for ZipWithIndex<R> {
         &self.handle
     }
 
-    fn compute<'a>(&'a self, partition: PartitionId, task: &'a TaskContext) -> impl Iterator<Item = Self::Item> + 'a {
+    fn compute<'a>(
+        &'a self,
+        partition: PartitionId,
+        task: &'a TaskContext,
+    ) -> impl Iterator<Item = Self::Item> + 'a {
         let mut next = *self.starts.get(&self.handle, partition, task);
         self.parent.compute(partition, task).map(move |row| {
             let index = next;

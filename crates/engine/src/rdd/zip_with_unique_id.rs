@@ -19,7 +19,10 @@ crate::ship!(impl[R: Ship] ZipWithUniqueId<R> { parent, handle });
 impl<R: Rdd> ZipWithUniqueId<R> {
     #[track_caller]
     pub(super) fn new(parent: &R) -> Self {
-        Self { parent: parent.clone(), handle: parent.handle().derive("zip_with_unique_id").order_sensitive().build() }
+        Self {
+            parent: parent.clone(),
+            handle: parent.handle().derive("zip_with_unique_id").order_sensitive().build(),
+        }
     }
 }
 
@@ -30,7 +33,11 @@ impl<R: Rdd> Rdd for ZipWithUniqueId<R> {
         &self.handle
     }
 
-    fn compute<'a>(&'a self, partition: PartitionId, task: &'a TaskContext) -> impl Iterator<Item = Self::Item> + 'a {
+    fn compute<'a>(
+        &'a self,
+        partition: PartitionId,
+        task: &'a TaskContext,
+    ) -> impl Iterator<Item = Self::Item> + 'a {
         let step = u64::from(self.handle.partitions());
         let mut next = u64::from(partition.0);
         self.parent.compute(partition, task).map(move |row| {

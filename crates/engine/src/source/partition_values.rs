@@ -34,7 +34,12 @@ impl<T: Data> PartitionValues<T> {
     }
 
     /// The value of one partition.
-    pub(crate) fn get<'a>(&'a self, handle: &RddHandle, partition: PartitionId, task: &'a TaskContext) -> &'a T {
+    pub(crate) fn get<'a>(
+        &'a self,
+        handle: &RddHandle,
+        partition: PartitionId,
+        task: &'a TaskContext,
+    ) -> &'a T {
         if let Some(values) = &self.0 {
             return &values[partition.index()];
         }
@@ -42,7 +47,9 @@ impl<T: Data> PartitionValues<T> {
         match read {
             Some(Ok(value)) => task.hold::<T>(value),
             Some(Err(error)) => abort_task(Abort::failed(handle.id(), error.to_string())),
-            None => abort_task(Abort::failed(handle.id(), format!("the data of {partition} did not come along"))),
+            None => {
+                abort_task(Abort::failed(handle.id(), format!("the data of {partition} did not come along")))
+            }
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Fewer partitions without a shuffle.
 
-use firesteel::{Error, PreferredLocations, TaskLocation, prelude::*};
+use firesteel::{Error, PartitionId, PreferredLocations, TaskLocation, prelude::*};
 
 use crate::{custom::Countdown, support::each_backend};
 
@@ -34,14 +34,15 @@ fn no_groups_at_all_are_an_error() {
 fn partitions_that_prefer_the_same_host_go_together() {
     each_backend(|ctx| {
         let hosts = ["a", "b", "a", "b", "a", "b"].map(|host| vec![TaskLocation::from(host)]);
-        let handle = ctx.new_rdd("located", 6).preferred(PreferredLocations::PerPartition(hosts.to_vec().into()));
+        let handle =
+            ctx.new_rdd("located", 6).preferred(PreferredLocations::PerPartition(hosts.to_vec().into()));
         let located = Countdown { handle: handle.build(), from: 0 };
         let placed = located.map_partitions_with_index(|partition, _| Rows::new([partition]));
 
         let grouped = placed.coalesce(2);
 
         assert_eq!(grouped.glom().collect().unwrap(), [[0, 2, 4], [1, 3, 5]]);
-        assert_eq!(grouped.handle().preferred_places(0), ["a".into()]);
-        assert_eq!(grouped.handle().preferred_places(1), ["b".into()]);
+        assert_eq!(grouped.handle().preferred_places(PartitionId(0)), ["a".into()]);
+        assert_eq!(grouped.handle().preferred_places(PartitionId(1)), ["b".into()]);
     });
 }

@@ -50,7 +50,11 @@ impl<R: Rdd> Rdd for Reversed<R> {
         &self.handle
     }
 
-    fn compute<'a>(&'a self, split: PartitionId, task: &'a TaskContext) -> impl Iterator<Item = R::Item> + 'a {
+    fn compute<'a>(
+        &'a self,
+        split: PartitionId,
+        task: &'a TaskContext,
+    ) -> impl Iterator<Item = R::Item> + 'a {
         self.parent.compute(PartitionId(self.num_partitions() - 1 - split.0), task)
     }
 }
@@ -61,7 +65,11 @@ fn a_source_of_the_users_own_runs_like_any_other() {
         let source = Countdown { handle: ctx.new_rdd("countdown", 2).build(), from: 2 };
 
         assert_eq!(source.map(|x| x * 2).collect().unwrap(), [4, 2, 0, 4, 2, 0]);
-        assert!(source.name().starts_with("countdown at ") && source.name().contains("custom.rs"), "{}", source.name());
+        assert!(
+            source.name().starts_with("countdown at ") && source.name().contains("custom.rs"),
+            "{}",
+            source.name()
+        );
         let sums = source.map(|x| (x, 1)).reduce_by_key(|a, b| a + b).filter(|(_, n)| *n == 2);
         assert_eq!(sums.count().unwrap(), 3);
     });

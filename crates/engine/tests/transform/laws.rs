@@ -62,7 +62,9 @@ const CASES: &[Case] = &[
     },
     Case {
         name: "map_partitions_with_index",
-        make: |rdd| rdd.map_partitions_with_index(|n, rows| Rows::new(rows.map(move |x| joined(x, n.into())))).boxed(),
+        make: |rdd| {
+            rdd.map_partitions_with_index(|n, rows| Rows::new(rows.map(move |x| joined(x, n.into())))).boxed()
+        },
         model: |rows| {
             let numbered = (0..).zip(rows);
             numbered.map(|(n, rows)| rows.iter().map(|&x| joined(x, n)).collect()).collect()
@@ -98,7 +100,9 @@ const CASES: &[Case] = &[
             let n = rows.len() as u64;
             let numbered = (0..).zip(rows);
             let ids = |i: u64| (0..).map(move |k| k * n + i);
-            numbered.map(|(i, rows)| rows.iter().zip(ids(i)).map(|(&x, id)| joined(x, id)).collect()).collect()
+            numbered
+                .map(|(i, rows)| rows.iter().zip(ids(i)).map(|(&x, id)| joined(x, id)).collect())
+                .collect()
         },
     },
     Case {
@@ -176,7 +180,8 @@ fn every_adaptor_gives_the_rows_of_its_model_in_every_partition() {
                 check(case, ctx, &rows, n);
                 Ok(())
             };
-            let mut runner = TestRunner::new(ProptestConfig { cases: 6, failure_persistence: None, ..Default::default() });
+            let mut runner =
+                TestRunner::new(ProptestConfig { cases: 6, failure_persistence: None, ..Default::default() });
             runner.run(&inputs, law).unwrap_or_else(|failure| panic!("{}: {failure}", case.name));
         }
     });

@@ -12,7 +12,8 @@ fn slice_i_of_n_goes_from_i_times_len_by_n() {
         let runner = ProptestConfig { cases: 20, failure_persistence: None, ..Default::default() };
         let law = |(len, n): (usize, u32)| {
             let rows: Vec<usize> = (0..len).collect();
-            let slices: Vec<_> = (0..n as usize).map(|i| i * len / n as usize..(i + 1) * len / n as usize).collect();
+            let slices: Vec<_> =
+                (0..n as usize).map(|i| i * len / n as usize..(i + 1) * len / n as usize).collect();
             let slices: Vec<Vec<usize>> = slices.into_iter().map(Iterator::collect).collect();
 
             prop_assert_eq!(&ctx.parallelize_into(rows, n).glom().collect().unwrap(), &slices);
@@ -59,8 +60,11 @@ fn ranges_reach_to_the_ends_of_their_type() {
 fn a_range_over_all_numbers_is_split_without_counting_them() {
     each_backend(|ctx| {
         let first_two = |rdd: BoxRdd<i128>| rdd.collect().unwrap();
-        let unsigned = ctx.range_into(0..u64::MAX, 4).map_partitions(|rows| Rows::new(rows.take(1).map(i128::from)));
-        let signed = ctx.range_into(i64::MIN..i64::MAX, 2).map_partitions(|rows| Rows::new(rows.take(1).map(i128::from)));
+        let unsigned =
+            ctx.range_into(0..u64::MAX, 4).map_partitions(|rows| Rows::new(rows.take(1).map(i128::from)));
+        let signed = ctx
+            .range_into(i64::MIN..i64::MAX, 2)
+            .map_partitions(|rows| Rows::new(rows.take(1).map(i128::from)));
 
         let quarter = i128::from(u64::MAX);
         assert_eq!(first_two(unsigned.boxed()), [0, quarter / 4, quarter * 2 / 4, quarter * 3 / 4]);

@@ -29,7 +29,8 @@ impl<R: Rdd<Item: Display>> Pipe<R> {
     #[track_caller]
     pub(in crate::rdd) fn new(parent: &R, command: PipeCommand) -> Self {
         let handle = parent.handle().derive("pipe");
-        let handle = if command.is_empty() { handle.invalid("a command needs at least one word") } else { handle };
+        let handle =
+            if command.is_empty() { handle.invalid("a command needs at least one word") } else { handle };
         Self { parent: parent.clone(), handle: handle.build(), command }
     }
 }
@@ -41,7 +42,11 @@ impl<R: Rdd<Item: Display>> Rdd for Pipe<R> {
         &self.handle
     }
 
-    fn compute<'a>(&'a self, partition: PartitionId, task: &'a TaskContext) -> impl Iterator<Item = String> + 'a {
+    fn compute<'a>(
+        &'a self,
+        partition: PartitionId,
+        task: &'a TaskContext,
+    ) -> impl Iterator<Item = String> + 'a {
         Lines::start(&self.command, self.handle.id(), &self.parent, partition, task)
     }
 }

@@ -54,7 +54,8 @@ impl PipeCommand {
 
     /// Starts the program with pipes to all three of its streams, in a process group of its own.
     pub(super) fn spawn(&self) -> io::Result<Child> {
-        let (program, arguments) = self.words.split_first().expect("a pipe without a program is never computed");
+        let (program, arguments) =
+            self.words.split_first().expect("a pipe without a program is never computed");
         let mut command = Command::new(program);
         command.args(arguments).envs(self.env.iter().map(|(name, value)| (name, value)));
         if let Some(dir) = &self.dir {

@@ -55,7 +55,9 @@ impl<'a> Lines<'a> {
         let mut child = command.spawn().unwrap_or_else(|error| fail(error));
         let pipes = (child.stdin.take(), child.stdout.take(), child.stderr.take());
         let process = Arc::new(Process::new(child));
-        let (Some(input), Some(output), Some(errors)) = pipes else { unreachable!("all three streams are piped") };
+        let (Some(input), Some(output), Some(errors)) = pipes else {
+            unreachable!("all three streams are piped")
+        };
         // A task that waits for the program cannot check; this ends the wait.
         let killed = process.clone();
         task.on_kill(move || killed.kill());
@@ -131,7 +133,10 @@ impl Iterator for Lines<'_> {
             }
             Ok(_) => {
                 line.pop_if(|last| *last == b'\n');
-                Some(String::from_utf8(line).unwrap_or_else(|bad| String::from_utf8_lossy(bad.as_bytes()).into_owned()))
+                Some(
+                    String::from_utf8(line)
+                        .unwrap_or_else(|bad| String::from_utf8_lossy(bad.as_bytes()).into_owned()),
+                )
             }
             Err(error) => self.fail(&format!("cannot read from {}: {error}", self.command)),
         }
