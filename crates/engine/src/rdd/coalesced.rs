@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use firesteel_types::{NarrowMap, PartitionId, PreferredLocations, TaskLocation};
 
-use super::{Parent, Rdd, RddHandle, locality::preferred_places};
+use super::{Parent, Rdd, RddHandle};
 use crate::{
     executor::TaskContext,
     ship::Ship,
@@ -57,7 +57,7 @@ fn neighbours(parent: &RddHandle, groups: u32) -> Grouped {
 
 fn by_locality(parent: &RddHandle, groups: u32) -> Grouped {
     let hosts =
-        |partition| preferred_places(parent, partition).iter().map(|place| place.host().clone()).collect();
+        |partition| parent.preferred_places(partition).iter().map(|place| place.host().clone()).collect();
     let hosts: Vec<_> = (0..parent.partitions()).map(PartitionId).map(hosts).collect();
     // The same groups each time: a seed would only tell which of two equally good ones is taken.
     let groups = group_by_locality(&hosts, groups, DEFAULT_BALANCE_SLACK, 0)?;

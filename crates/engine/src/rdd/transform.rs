@@ -124,7 +124,10 @@ pub trait Transform: Rdd {
     /// # Ok::<(), firesteel::Error>(())
     /// ```
     #[track_caller]
-    fn map<U, F>(&self, f: F) -> Map<Self, (), impl Fn(&(), Self::Item) -> U + Copy + Send + Sync + 'static>
+    fn map<U, F>(
+        &self,
+        f: F,
+    ) -> Map<Self, (), impl Fn(&(), Self::Item) -> U + Copy + Send + Sync + 'static + use<Self, U, F>>
     where
         U: Data,
         F: Fn(Self::Item) -> U + Copy + Send + Sync + 'static,
@@ -145,7 +148,7 @@ pub trait Transform: Rdd {
     fn filter<F>(
         &self,
         f: F,
-    ) -> Filter<Self, (), impl Fn(&(), &Self::Item) -> bool + Copy + Send + Sync + 'static>
+    ) -> Filter<Self, (), impl Fn(&(), &Self::Item) -> bool + Copy + Send + Sync + 'static + use<Self, F>>
     where
         F: Fn(&Self::Item) -> bool + Copy + Send + Sync + 'static,
     {
@@ -165,7 +168,7 @@ pub trait Transform: Rdd {
     fn flat_map<I, F>(
         &self,
         f: F,
-    ) -> FlatMap<Self, (), impl Fn(&(), Self::Item) -> I + Copy + Send + Sync + 'static>
+    ) -> FlatMap<Self, (), impl Fn(&(), Self::Item) -> I + Copy + Send + Sync + 'static + use<Self, I, F>>
     where
         I: IntoIterator<Item: Data, IntoIter: 'static>,
         F: Fn(Self::Item) -> I + Copy + Send + Sync + 'static,
@@ -186,7 +189,11 @@ pub trait Transform: Rdd {
     fn key_by<K, F>(
         &self,
         f: F,
-    ) -> Map<Self, (), impl Fn(&(), Self::Item) -> (K, Self::Item) + Copy + Send + Sync + 'static>
+    ) -> Map<
+        Self,
+        (),
+        impl Fn(&(), Self::Item) -> (K, Self::Item) + Copy + Send + Sync + 'static + use<Self, K, F>,
+    >
     where
         K: Data,
         F: Fn(&Self::Item) -> K + Copy + Send + Sync + 'static,
@@ -213,7 +220,12 @@ pub trait Transform: Rdd {
     ) -> MapPartitions<
         Self,
         (),
-        impl for<'r> Fn(&'r (), u32, Rows<'r, Self::Item>) -> Rows<'r, U> + Copy + Send + Sync + 'static,
+        impl for<'r> Fn(&'r (), u32, Rows<'r, Self::Item>) -> Rows<'r, U>
+        + Copy
+        + Send
+        + Sync
+        + 'static
+        + use<Self, U, F>,
     >
     where
         U: Data,
@@ -241,7 +253,12 @@ pub trait Transform: Rdd {
     ) -> MapPartitions<
         Self,
         (),
-        impl for<'r> Fn(&'r (), u32, Rows<'r, Self::Item>) -> Rows<'r, U> + Copy + Send + Sync + 'static,
+        impl for<'r> Fn(&'r (), u32, Rows<'r, Self::Item>) -> Rows<'r, U>
+        + Copy
+        + Send
+        + Sync
+        + 'static
+        + use<Self, U, F>,
     >
     where
         U: Data,
@@ -268,7 +285,12 @@ pub trait Transform: Rdd {
     ) -> MapPartitions<
         Self,
         (),
-        impl for<'r> Fn(&'r (), u32, Rows<'r, Self::Item>) -> Rows<'r, U> + Copy + Send + Sync + 'static,
+        impl for<'r> Fn(&'r (), u32, Rows<'r, Self::Item>) -> Rows<'r, U>
+        + Copy
+        + Send
+        + Sync
+        + 'static
+        + use<Self, U, F>,
     >
     where
         U: Data,
@@ -398,7 +420,8 @@ pub trait Transform: Rdd {
         + Copy
         + Send
         + Sync
-        + 'static,
+        + 'static
+        + use<Self, R, U, F>,
     >
     where
         R: Rdd,

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use firesteel_types::{NarrowMap, PartitionId, PreferredLocations, TaskLocation};
 
-use super::{BoxRdd, HandleBuilder, Parent, Rdd, RddHandle, locality::preferred_places};
+use super::{BoxRdd, HandleBuilder, Parent, Rdd, RddHandle};
 use crate::{Context, data::Data, executor::TaskContext, ship::Ship};
 
 /// An [`Rdd`] of the rows of two RDDs. Made by [`union`](crate::Transform::union).
@@ -163,7 +163,7 @@ fn nearest_to_most(inputs: &[&RddHandle]) -> PreferredLocations {
         return PreferredLocations::None;
     }
     let nearest = |partition: u32| {
-        let places = inputs.iter().flat_map(|input| preferred_places(input, PartitionId(partition)));
+        let places = inputs.iter().flat_map(|input| input.preferred_places(PartitionId(partition)));
         let mut votes: HashMap<TaskLocation, (usize, usize)> = HashMap::new();
         for (order, place) in places.enumerate() {
             votes.entry(place).or_insert((0, order)).0 += 1;

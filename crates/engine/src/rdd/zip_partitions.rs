@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use firesteel_types::{PartitionId, PreferredLocations};
 
-use super::{HandleBuilder, Parent, Rdd, RddHandle, Rows, locality::preferred_places};
+use super::{HandleBuilder, Parent, Rdd, RddHandle, Rows};
 use crate::{
     data::Data,
     executor::TaskContext,
@@ -72,7 +72,7 @@ pub(super) fn zipped(operator: &'static str, left: &RddHandle, right: &RddHandle
         return handle;
     }
     let near = |partition| {
-        let (mut one, other) = (preferred_places(left, partition), preferred_places(right, partition));
+        let (mut one, other) = (left.preferred_places(partition), right.preferred_places(partition));
         if one.iter().any(|place| other.contains(place)) {
             one.retain(|place| other.contains(place));
         } else {

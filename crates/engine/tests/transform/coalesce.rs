@@ -1,6 +1,6 @@
 //! Fewer partitions without a shuffle.
 
-use firesteel::{Error, PreferredLocations, TaskLocation, prelude::*};
+use firesteel::{Error, PartitionId, PreferredLocations, TaskLocation, prelude::*};
 
 use crate::{custom::Countdown, support::each_backend};
 
@@ -42,7 +42,7 @@ fn partitions_that_prefer_the_same_host_go_together() {
         let grouped = placed.coalesce(2);
 
         assert_eq!(grouped.glom().collect().unwrap(), [[0, 2, 4], [1, 3, 5]]);
-        assert_eq!(grouped.handle().preferred_places(0), ["a".into()]);
-        assert_eq!(grouped.handle().preferred_places(1), ["b".into()]);
+        assert_eq!(grouped.handle().preferred_places(PartitionId(0)), ["a".into()]);
+        assert_eq!(grouped.handle().preferred_places(PartitionId(1)), ["b".into()]);
     });
 }

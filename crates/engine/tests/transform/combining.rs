@@ -1,6 +1,6 @@
 //! Operators over two RDDs or more: union, cartesian, zip.
 
-use firesteel::{Error, PreferredLocations, TaskLocation, prelude::*};
+use firesteel::{Error, PartitionId, PreferredLocations, TaskLocation, prelude::*};
 
 use crate::{custom::Countdown, support::each_backend};
 
@@ -26,7 +26,8 @@ fn a_union_drops_inputs_without_partitions_and_puts_the_others_in_a_row() {
 #[test]
 fn a_union_of_rdds_that_are_partitioned_alike_keeps_the_partitioner() {
     each_backend(|ctx| {
-        let pairs = |from: i32| ctx.range(from..from + 9).map(|x| (x % 5, x)).reduce_by_key(|a, b| a + b);
+        let pairs =
+            |from: i32| ctx.range(from..from + 9).map(|x| (x % 5, x)).reduce_by_key(|a, b| a + b).boxed();
         let (one, two) = (pairs(0), pairs(100));
         let none = one.prune_partitions(|_| false);
 
@@ -114,12 +115,12 @@ fn an_operator_over_two_located_rdds_runs_where_most_or_both_would() {
         let one = located(&[&["a", "b"], &[]]);
         let two = located(&[&["c", "b"], &["d"]]);
 
-        assert_eq!(one.union(&two).handle().preferred_places(0), ["b".into()]);
-        assert_eq!(one.union(&two).handle().preferred_places(1), ["d".into()]);
-        assert_eq!(one.zip(&two).handle().preferred_places(0), ["b".into()]);
-        assert_eq!(one.map(|x| x).zip(&two).handle().preferred_places(1), ["d".into()]);
+        assert_eq!(one.union(&two).handle().preferred_places(PartitionId(0)), ["b".into()]);
+        assert_eq!(one.union(&two).handle().preferred_places(PartitionId(1)), ["d".into()]);
+        assert_eq!(one.zip(&two).handle().preferred_places(PartitionId(0)), ["b".into()]);
+        assert_eq!(one.map(|x| x).zip(&two).handle().preferred_places(PartitionId(1)), ["d".into()]);
         assert_eq!(
-            one.zip(&located(&[&["x"], &[]])).handle().preferred_places(0),
+            one.zip(&located(&[&["x"], &[]])).handle().preferred_places(PartitionId(0)),
             ["a", "b", "x"].map(Into::into)
         );
     });

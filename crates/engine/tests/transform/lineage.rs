@@ -45,7 +45,7 @@ fn a_lineage_is_indented_at_shuffles() {
             "    |   union[6] []",
             "    |   reduce_by_key[2] []",
             "    +-(10) map[1] []",
-            "    |  |   numbers range[0] []",
+            "       |   numbers range[0] []",
             "    |   map[5] []",
             "    |   map[4] []",
             "    |   range[3] []",

@@ -4,7 +4,18 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use firesteel::{prelude::*, sampling::Replacement};
 
-use crate::support::each_backend;
+use crate::{both_threads_are_free, support::each_backend};
+
+/// A chain that borrows nothing of the RDDs on its way can be returned.
+fn odd_squares(ctx: &Context) -> impl Rdd<Item = i32> {
+    let squares = ctx.range(0..6).map(|x| x * x).flat_map(Some).map_partitions(|rows| rows);
+    squares.key_by(|x| x % 2).filter(|(odd, _)| *odd == 1).map(|(_, x)| x)
+}
+
+#[test]
+fn a_function_of_the_users_own_makes_an_rdd() {
+    each_backend(|ctx| assert_eq!(odd_squares(ctx).collect().unwrap(), [1, 9, 25]));
+}
 
 #[test]
 fn functions_get_their_environment() {
@@ -71,8 +82,7 @@ fn an_endless_iterator_of_a_row_or_a_partition_sees_a_kill() {
             job.cancel();
 
             assert!(job.wait().is_err());
-            // The next job gets the only thread that could still be at it.
-            assert_eq!(ctx.range_into(0..4, 4).count().unwrap(), 4);
+            both_threads_are_free(ctx);
         }
     });
 }
