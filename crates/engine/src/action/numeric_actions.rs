@@ -21,8 +21,8 @@ pub trait NumericActions<N: Number>: Rdd<Item = N> {
     /// ```
     /// # use firesteel::prelude::*;
     /// # let ctx = Context::local(2)?;
-    /// assert_eq!(ctx.range(0..100_000).sum()?, 4_999_950_000);
-    /// assert_eq!(ctx.parallelize(vec![0.5, 0.25]).sum()?, 0.75);
+    /// assert_eq!(ctx.range(0_i32..100_000).sum()?, 4_999_950_000_i64);
+    /// assert_eq!(ctx.parallelize(vec![0.5_f64, 0.25]).sum()?, 0.75);
     /// # Ok::<(), firesteel::Error>(())
     /// ```
     #[track_caller]

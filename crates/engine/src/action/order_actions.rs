@@ -126,7 +126,7 @@ pub trait OrderActions: Rdd {
     /// ```
     /// # use firesteel::prelude::*;
     /// # let ctx = Context::local(2)?;
-    /// assert_eq!(ctx.range(-3..8).min_by_key(|x| (x - 5).abs())?, 5);
+    /// assert_eq!(ctx.range(-3_i32..8).min_by_key(|x| (x - 5).abs())?, 5);
     /// # Ok::<(), firesteel::Error>(())
     /// ```
     #[track_caller]
@@ -153,7 +153,7 @@ pub trait OrderActions: Rdd {
     /// ```
     /// # use firesteel::prelude::*;
     /// # let ctx = Context::local(2)?;
-    /// assert_eq!(ctx.range(-3..8).max_by_key(|x| (x - 5).abs())?, -3);
+    /// assert_eq!(ctx.range(-3_i32..8).max_by_key(|x| (x - 5).abs())?, -3);
     /// # Ok::<(), firesteel::Error>(())
     /// ```
     #[track_caller]
