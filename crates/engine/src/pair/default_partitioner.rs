@@ -2,7 +2,10 @@
 
 use std::hash::Hash;
 
-use crate::{partitioner::KeyPartitioner, rdd::RddHandle};
+use crate::{
+    partitioner::{AnyPartitioner, KeyPartitioner},
+    rdd::RddHandle,
+};
 
 /// The partitioner for an operator over `parents`: the one with most partitions that a parent has, if it has enough of
 /// them; else by hash, into as many partitions as the setting says or the largest parent has.
@@ -18,5 +21,5 @@ pub(crate) fn default_partitioner<K: Hash + 'static>(parents: &[&RddHandle]) -> 
         f64::from(most).log10() - f64::from(partitions).log10() < 1.0 || default <= partitions
     };
     let kept = largest.filter(|partitioner| enough(partitioner.num_partitions()));
-    kept.and_then(|partitioner| partitioner.for_keys()).unwrap_or_else(|| KeyPartitioner::hash(default))
+    kept.and_then(AnyPartitioner::for_keys).unwrap_or_else(|| KeyPartitioner::hash(default))
 }

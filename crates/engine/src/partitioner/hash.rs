@@ -6,7 +6,7 @@ use foldhash::fast::FixedState;
 
 /// The hash of a key: the same in every process of the application.
 #[inline]
-pub fn hash_of<K: Hash + ?Sized>(key: &K) -> u64 {
+pub(crate) fn hash_of<K: Hash + ?Sized>(key: &K) -> u64 {
     FixedState::default().hash_one(key)
 }
 

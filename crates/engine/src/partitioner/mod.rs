@@ -9,7 +9,8 @@ mod range_sample;
 mod total_ord;
 
 pub use any::AnyPartitioner;
-pub use hash::{HashPartitioner, hash_of};
+pub use hash::HashPartitioner;
+pub(crate) use hash::hash_of;
 pub use key::{KeyPartitioner, Partitioner};
 pub use order::Order;
 pub use range::RangePartitioner;
