@@ -26,7 +26,7 @@ fn rows_are_combined_before_a_shuffle_by_what_aggregates_and_by_nothing_else() {
 #[test]
 fn the_partitioner_with_most_partitions_is_taken_if_it_has_a_tenth_of_the_largest_parent() {
     let ctx = Context::local(2).unwrap();
-    let plain = |partitions| ctx.range_into(0..10, partitions).map(|x| (x, x));
+    let plain = |partitions| ctx.range_into(0..10, partitions).map(|x| (x, x)).boxed();
     let chosen = |parents: &[&RddHandle]| default_partitioner::<i32>(parents).num_partitions();
     let (three, two) = (plain(1).partition_by(3), plain(1).partition_by(2));
 
