@@ -17,5 +17,5 @@ mod numbers;
 mod orders;
 mod partials;
 mod samples;
-#[path = "../support/mod.rs"]
+#[path = "../support/backends.rs"]
 mod support;

@@ -90,7 +90,7 @@ fn a_function_of_the_users_own_runs_on_the_partitions_it_chooses() {
         assert_eq!(rdd.run_job_on([2, 0], |rows| rows.count()).unwrap(), [3, 3]);
         let chosen = rdd.with(1).run_job_on([1], |_, _| TaskContext::current().unwrap().partition().0);
         assert_eq!(chosen.unwrap(), [1]);
-        assert_eq!(rdd.run_job_on([], |rows| rows.count()).unwrap(), []);
+        assert!(rdd.run_job_on([], |rows| rows.count()).unwrap().is_empty());
         let error = rdd.run_job_on([0, 3], |rows| rows.count()).unwrap_err();
         assert!(matches!(error, Error::Invalid { .. }), "{error}");
         assert!(error.to_string().contains("no partition 3"), "{error}");

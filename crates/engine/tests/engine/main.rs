@@ -16,7 +16,7 @@ mod checkpoint;
 mod files;
 mod nesting;
 mod properties;
-#[path = "../support/mod.rs"]
+#[path = "../support/backends.rs"]
 mod support;
 
 use firesteel::prelude::*;

@@ -6,5 +6,5 @@ mod model;
 mod partitions;
 mod random;
 mod streaming;
-#[path = "../support/mod.rs"]
+#[path = "../support/backends.rs"]
 mod support;

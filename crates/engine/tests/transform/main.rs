@@ -7,7 +7,7 @@
     reason = "helpers of tests fail like tests, and a failing test says where it ran"
 )]
 
-#[path = "../support/mod.rs"]
+#[path = "../support/backends.rs"]
 mod support;
 
 mod coalesce;

@@ -34,7 +34,7 @@ fn only_the_partitions_that_are_needed_are_computed() {
         assert_eq!(computed(), [0, 1, 2, 3]);
 
         assert!(watched(ctx, 1).zip_with_index().is_ok());
-        assert_eq!(computed(), [], "one partition begins at 0");
+        assert!(computed().is_empty(), "one partition begins at 0");
 
         let pruned = watched(ctx, 6).prune_partitions(|partition| partition == 1 || partition == 4);
         assert_eq!(pruned.collect().unwrap(), [2, 3, 8, 9]);

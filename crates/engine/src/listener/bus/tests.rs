@@ -1,3 +1,5 @@
+//! Listeners that come, go, wait and fail.
+
 use std::{
     sync::{Barrier, mpsc},
     thread,

@@ -1,3 +1,5 @@
+//! One thread, many posters, errors and a stop from anywhere.
+
 use std::sync::{
     Arc, Barrier,
     atomic::{AtomicU32, Ordering},

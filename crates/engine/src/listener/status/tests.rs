@@ -1,3 +1,5 @@
+//! What the store says about jobs, stages and executors.
+
 use std::{sync::Arc, time::Duration};
 
 use super::*;
