@@ -6,6 +6,7 @@ mod cartesian;
 mod coalesced;
 mod debug_string;
 mod filter;
+mod fit;
 mod flat_map;
 mod glom;
 mod handle;
