@@ -16,7 +16,7 @@ use firesteel_types::{
     Dependency, Determinism, NarrowMap, PreferredLocations, ProfileId, RddId, RddNode, StorageLevel,
 };
 
-use super::bury;
+use super::{bury, fit::first_misfit};
 use crate::{
     driver::{Driver, Incoming},
     executor::{Abort, TaskContext, abort_task},
@@ -185,7 +185,20 @@ impl HandleBuilder {
     }
 
     /// The RDD.
+    ///
+    /// If a parent does not have a partition that is read of it, every job on the RDD fails and says so.
     pub fn build(mut self) -> RddHandle {
+        let misfit = self.side.state.get_mut().parents.iter().find_map(|parent| match parent {
+            Parent::Narrow(handle, map) => {
+                Some((first_misfit(map, self.partitions, handle.partitions())?, handle.id()))
+            }
+            Parent::Shuffle(_) => None,
+        });
+        if let Some((partition, parent)) = misfit
+            && self.side.invalid.is_none()
+        {
+            self = self.invalid(format!("partition {partition} reads one that {parent} does not have"));
+        }
         let state = self.side.state.get_mut();
         // What was wrong first explains the rest.
         if let Some(why) = state.parents.iter().find_map(|parent| parent.handle().side().invalid.clone()) {

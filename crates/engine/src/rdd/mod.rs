@@ -8,6 +8,7 @@ mod contract;
 mod debug_string;
 mod either;
 mod filter;
+mod fit;
 mod flat_map;
 mod glom;
 mod handle;

@@ -92,6 +92,7 @@ fn an_operator_that_names_a_partition_which_is_not_there_is_refused() {
         let rows = ctx.parallelize_into((0..6).collect::<Vec<u32>>(), 3);
         let map = NarrowMap::Listed((1..4).rev().map(|partition| vec![partition]).collect());
 
-        assert!(Reversed::new(rows, map).collect().is_err());
+        let error = Reversed::new(rows, map).collect().unwrap_err().to_string();
+        assert!(error.contains("reversed at ") && error.contains("partition 0 reads one"), "{error}");
     });
 }

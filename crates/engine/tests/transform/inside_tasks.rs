@@ -21,7 +21,7 @@ fn transformations_and_actions_inside_of_a_task_are_errors_that_say_so() {
         let transforms = ctx.range(0..1).map(|_| {
             let _ = smuggled().map(|x| x + 1);
         });
-        let acts = ctx.range(0..1).map(|_| smuggled().count().unwrap());
+        let acts = ctx.range(0..1).map(|_| smuggled().count().unwrap_or_else(|error| panic!("{error}")));
         let unites = ctx.range(0..1).map(|_| smuggled().union(&smuggled()).num_partitions());
 
         let text = |result: Result<u64>| result.unwrap_err().to_string();
