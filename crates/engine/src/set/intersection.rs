@@ -15,7 +15,8 @@ use crate::{
 /// An [`Rdd`] with the rows that two parents have in common, each once. Made by
 /// [`intersection`](crate::SetRdd::intersection).
 ///
-/// Both parents are shuffled. In each partition the smaller side is looked up while the larger one streams by.
+/// Both parents are shuffled. In each partition the smaller side is looked up while the larger one streams
+/// by.
 #[must_use = "an RDD is lazy and does nothing until an action runs it"]
 #[derive(Clone)]
 pub struct Intersection<T: Data> {

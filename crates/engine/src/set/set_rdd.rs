@@ -7,8 +7,8 @@ use crate::{data::Data, partitioner::KeyPartitioner, rdd::Rdd};
 
 /// What two RDDs with rows of one type have in common, or not.
 ///
-/// Both are shuffled by their whole rows. The order of the result is not defined, and it has no partitioner: that would
-/// speak of keys.
+/// Both are shuffled by their whole rows. The order of the result is not defined, and it has no partitioner:
+/// that would speak of keys.
 pub trait SetRdd: Rdd<Item: Hash + Eq> {
     /// The rows that both have, each once, in as many partitions as the larger one has.
     ///

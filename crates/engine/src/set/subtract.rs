@@ -12,9 +12,11 @@ use crate::{
     rdd::{Rdd, RddHandle, Transform},
 };
 
-/// An [`Rdd`] with the rows of one parent that another one does not have. Made by [`subtract`](crate::SetRdd::subtract).
+/// An [`Rdd`] with the rows of one parent that another one does not have. Made by
+/// [`subtract`](crate::SetRdd::subtract).
 ///
-/// Both parents are shuffled. In each partition the rows of the right one are looked up while the left one streams by.
+/// Both parents are shuffled. In each partition the rows of the right one are looked up while the left one
+/// streams by.
 #[must_use = "an RDD is lazy and does nothing until an action runs it"]
 #[derive(Clone)]
 pub struct Subtract<T: Data> {

@@ -1,4 +1,5 @@
-//! Each operator against the model, over random rows that come in all ways: shuffled, in place, from no partitions.
+//! Each operator against the model, over random rows that come in all ways: shuffled, in place, from no
+//! partitions.
 
 use std::fmt::Debug;
 

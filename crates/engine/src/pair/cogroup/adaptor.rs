@@ -20,8 +20,9 @@ macro_rules! cogroup {
     ($(#[$doc:meta])* $name:ident { $($side:ident: $value:ident),* }) => {
         $(#[$doc])*
         ///
-        /// A parent that has the result's partitioner is read in place, any other one is shuffled. Rows are sorted by key where
-        /// they are; the vectors of a key are made, with their exact size, when its row is asked for.
+        /// A parent that has the result's partitioner is read in place, any other one is shuffled. Rows are
+        /// sorted by key where they are; the vectors of a key are made, with their exact size, when its row
+        /// is asked for.
         #[must_use = "an RDD is lazy and does nothing until an action runs it"]
         pub struct $name<K: Data, $($value: Data),*> {
             handle: RddHandle,
@@ -81,16 +82,19 @@ macro_rules! cogroup {
 }
 
 cogroup! {
-    /// An [`Rdd`] with all values that two parents have for a key. Made by [`cogroup`](crate::JoinRdd::cogroup).
+    /// An [`Rdd`] with all values that two parents have for a key. Made by
+    /// [`cogroup`](crate::JoinRdd::cogroup).
     Cogroup { first: V, second: W }
 }
 
 cogroup! {
-    /// An [`Rdd`] with all values that three parents have for a key. Made by [`cogroup3`](crate::JoinRdd::cogroup3).
+    /// An [`Rdd`] with all values that three parents have for a key. Made by
+    /// [`cogroup3`](crate::JoinRdd::cogroup3).
     Cogroup3 { first: V, second: W, third: X }
 }
 
 cogroup! {
-    /// An [`Rdd`] with all values that four parents have for a key. Made by [`cogroup4`](crate::JoinRdd::cogroup4).
+    /// An [`Rdd`] with all values that four parents have for a key. Made by
+    /// [`cogroup4`](crate::JoinRdd::cogroup4).
     Cogroup4 { first: V, second: W, third: X, fourth: Y }
 }

@@ -85,13 +85,16 @@ impl<'a, K, V> Assigned<'a, K, V> {
     pub(super) fn sort(self, groups: usize, task: &'a TaskContext) -> Members<'a, K, V> {
         let Self { rows, groups: group_of } = self;
         let mut starts = vec![0_u32; groups + 1];
-        group_of.iter().for_each(|group| starts[*group as usize] += 1);
+        for group in &group_of {
+            starts[*group as usize] += 1;
+        }
         let mut end = 0;
         for start in &mut starts {
             end += *start;
             *start = end;
         }
-        // Each start is the end of its group now. Filled from its end, backwards, a group is in order when it is full.
+        // Each start is the end of its group now. Filled from its end, backwards, a group is in order when it
+        // is full.
         let mut order = vec![0; rows.len()];
         let mut group_of = group_of.iter().rev();
         for (first, batch) in rows.batches(task).rev() {

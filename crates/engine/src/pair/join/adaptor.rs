@@ -13,12 +13,12 @@ use crate::{
     rdd::{Rdd, RddHandle},
 };
 
-/// An [`Rdd`] with the pairs of values that two parents have for the same key. Made by [`join`](crate::JoinRdd::join)
-/// and the outer joins; `J` says which.
+/// An [`Rdd`] with the pairs of values that two parents have for the same key. Made by
+/// [`join`](crate::JoinRdd::join) and the outer joins; `J` says which.
 ///
-/// A parent that has the result's partitioner is read in place, any other one is shuffled. In each partition a hash table
-/// is built over the rows of one side and the other side streams past it: the smaller side is built if both are shuffled,
-/// else the shuffled one, else the right one.
+/// A parent that has the result's partitioner is read in place, any other one is shuffled. In each partition
+/// a hash table is built over the rows of one side and the other side streams past it: the smaller side is
+/// built if both are shuffled, else the shuffled one, else the right one.
 #[must_use = "an RDD is lazy and does nothing until an action runs it"]
 pub struct Join<K: Data, V: Data, W: Data, J> {
     handle: RddHandle,

@@ -6,16 +6,17 @@ use super::{FullOuter, Inner, Join, LeftOuter, RightOuter, SubtractByKey};
 use crate::{
     data::Data,
     pair::{Cogroup, Cogroup3, Cogroup4, default_partitioner},
-    partitioner::KeyPartitioner,
+    partitioner::{AnyPartitioner, KeyPartitioner},
     rdd::Rdd,
 };
 
 /// What brings the rows of several RDDs with the same key together.
 ///
-/// Each parent that has the result's partitioner already is read in place; any other one is shuffled. Without a word the
-/// result takes the largest partitioner that a parent has, unless that has far too few partitions, else one partition for
-/// each of the largest parent; the twin ending in `_into` takes a number of partitions or a partitioner. The result keeps
-/// the partitioner, so that the next operator over the same keys does not shuffle.
+/// Each parent that has the result's partitioner already is read in place; any other one is shuffled. Without
+/// a word the result takes the largest partitioner that a parent has, unless that has far too few partitions,
+/// else one partition for each of the largest parent; the twin ending in `_into` takes a number of partitions
+/// or a partitioner. The result keeps the partitioner, so that the next operator over the same keys does not
+/// shuffle.
 pub trait JoinRdd<K: Data + Hash + Eq, V: Data>: Rdd<Item = (K, V)> {
     /// Pairs each value with each value that `other` has for the same key.
     ///
@@ -127,24 +128,25 @@ pub trait JoinRdd<K: Data + Hash + Eq, V: Data>: Rdd<Item = (K, V)> {
         Join::new(self, other, "full_outer_join", &partitioner.into())
     }
 
-    /// Keeps the rows for whose key `other` has none. Its values are ignored; equal rows stay as many as they are.
+    /// Keeps the rows for whose key `other` has none. Its values are ignored; equal rows stay as many as they
+    /// are.
     ///
-    /// Without a word the result has this RDD's partitioner or number of partitions: however large `other` is, the
-    /// result is no larger than this RDD.
+    /// Without a word the result has this RDD's partitioner or number of partitions: however large `other`
+    /// is, the result is no larger than this RDD.
     ///
     /// ```
     /// # use firesteel::prelude::*;
     /// # let ctx = Context::local(2)?;
-    /// let visits = ctx.parallelize(vec![("ann", 1), ("bob", 2), ("ann", 3)].into_iter().map(|(n, x)| (n.to_owned(), x)).collect());
-    /// let blocked = ctx.parallelize(vec![("bob".to_owned(), ())]);
+    /// let visits = ctx.parallelize(vec![('a', 1), ('b', 2), ('a', 3)]);
+    /// let blocked = ctx.parallelize(vec![('b', ())]);
     /// let mut rest = visits.subtract_by_key(&blocked).collect()?;
     /// rest.sort();
-    /// assert_eq!(rest, [("ann".to_owned(), 1), ("ann".to_owned(), 3)]);
+    /// assert_eq!(rest, [('a', 1), ('a', 3)]);
     /// # Ok::<(), firesteel::Error>(())
     /// ```
     #[track_caller]
     fn subtract_by_key<W: Data>(&self, other: &impl Rdd<Item = (K, W)>) -> SubtractByKey<K, V, W> {
-        let own = self.handle().partitioner().and_then(|partitioner| partitioner.for_keys());
+        let own = self.handle().partitioner().and_then(AnyPartitioner::for_keys);
         self.subtract_by_key_into(other, own.unwrap_or_else(|| KeyPartitioner::hash(self.num_partitions())))
     }
 

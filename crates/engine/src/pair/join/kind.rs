@@ -115,7 +115,8 @@ impl<V: Data, W: Data> JoinKind<V, W> for FullOuter {
     }
 }
 
-/// A kind of join with its sides exchanged, for when the left side is built and the right side streams past it.
+/// A kind of join with its sides exchanged, for when the left side is built and the right side streams past
+/// it.
 pub(super) struct Flipped<J>(J);
 
 impl<V, W, J: JoinKind<V, W>> JoinKind<W, V> for Flipped<J> {

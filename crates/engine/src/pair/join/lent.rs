@@ -13,17 +13,17 @@ const BATCH: usize = 4096;
 
 /// The blocks of one partition as one sequence of numbered rows.
 ///
-/// Blocks are cut into pieces of at most a power of two of rows, about the mean length of a block: the number of a row is
-/// that of its piece and its place in it, so finding it is a shift and a mask. There are at most three times as many pieces
-/// as blocks, and at most twice as many numbers as rows.
+/// Blocks are cut into pieces of at most a power of two of rows, about the mean length of a block: the number
+/// of a row is that of its piece and its place in it, so finding it is a shift and a mask. There are at most
+/// three times as many pieces as blocks, and at most twice as many numbers as rows.
 pub(crate) struct Lent<'a, T> {
     pieces: Vec<&'a [T]>,
     shift: u32,
 }
 
 impl<K: Data, V: Data> Input<(K, V), (K, V)> {
-    /// The rows of one partition, all in memory. Those of a shuffle are where they were; those of a narrow parent are
-    /// computed and kept until the task is over.
+    /// The rows of one partition, all in memory. Those of a shuffle are where they were; those of a narrow
+    /// parent are computed and kept until the task is over.
     pub(crate) fn lend<'a>(&'a self, partition: PartitionId, task: &'a TaskContext) -> Lent<'a, (K, V)> {
         match self {
             Self::Narrow(parent) => {

@@ -1,7 +1,8 @@
 //! Joins of two RDDs of pairs.
 //!
-//! One side of each partition becomes a [`Table`] that borrows its rows, the other side streams past it ([`Probe`]), and
-//! the pairs come out one by one: what a task holds does not grow with the number of pairs, however skewed the keys are.
+//! One side of each partition becomes a [`Table`] that borrows its rows, the other side streams past it
+//! ([`Probe`]), and the pairs come out one by one: what a task holds does not grow with the number of pairs,
+//! however skewed the keys are.
 
 mod adaptor;
 mod either;

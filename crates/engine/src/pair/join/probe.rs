@@ -86,14 +86,13 @@ where
     }
 }
 
+/// What a pair gives, and its streaming row if more partners wait.
+type Paired<T, R> = (T, Option<(R, Link)>);
+
 impl<K: Data + Hash + Eq, W: Data> Built<'_, K, W> {
     /// Pairs `row` with the row at `link`; gives `row` back if more partners wait.
     #[inline]
-    fn pair<R: Row<K, V>, V, J: JoinKind<V, W>>(
-        &mut self,
-        row: R,
-        link: Link,
-    ) -> ((K, J::Row), Option<(R, Link)>) {
+    fn pair<R: Row<K, V>, V, J: JoinKind<V, W>>(&mut self, row: R, link: Link) -> Paired<(K, J::Row), R> {
         self.pairs = self.pairs.wrapping_add(1);
         if self.pairs.is_multiple_of(BATCH) {
             self.task.check();
@@ -143,7 +142,7 @@ impl<K: Data + Hash + Eq, W: Data> Built<'_, K, W> {
         while *from < rows.numbers() {
             let number = *from;
             *from += 1;
-            if number % BATCH == 0 {
+            if number.is_multiple_of(BATCH) {
                 self.task.check();
             }
             if self.met[number as usize / 64] & (1 << (number % 64)) != 0 {

@@ -16,8 +16,8 @@ use crate::{
 /// An [`Rdd`] with the rows of one parent whose key another parent does not have. Made by
 /// [`subtract_by_key`](crate::JoinRdd::subtract_by_key).
 ///
-/// A parent that has the result's partitioner is read in place, any other one is shuffled. In each partition the keys of the
-/// right parent are looked up while the left one streams by.
+/// A parent that has the result's partitioner is read in place, any other one is shuffled. In each partition
+/// the keys of the right parent are looked up while the left one streams by.
 #[must_use = "an RDD is lazy and does nothing until an action runs it"]
 pub struct SubtractByKey<K: Data, V: Data, W: Data> {
     handle: RddHandle,

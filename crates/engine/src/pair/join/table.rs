@@ -7,9 +7,11 @@ use hashbrown::{HashTable, hash_table::Entry};
 use super::Lent;
 use crate::{executor::TaskContext, partitioner::hash_of};
 
-/// A hash table over rows that it borrows: the first row of each key, and from each row the next one of the same key.
+/// A hash table over rows that it borrows: the first row of each key, and from each row the next one of the
+/// same key.
 ///
-/// No vector per key: almost unique keys pay one small slot each, and only keys that repeat have links at all.
+/// No vector per key: almost unique keys pay one small slot each, and only keys that repeat have links at
+/// all.
 pub(crate) struct Table<'a, K, V> {
     rows: Lent<'a, (K, V)>,
     first: HashTable<Link>,

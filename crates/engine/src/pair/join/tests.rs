@@ -64,7 +64,8 @@ fn a_chain_over_the_same_keys_shuffles_each_source_once() {
     let joined = sums.join(&pairs(&ctx));
     let chain = joined.filter(|_| true).left_outer_join(&sums).subtract_by_key(&joined).cogroup(&joined);
 
-    // Two for the first join, one for `sums` again, and the two once more for each time that `joined` is read.
+    // Two for the first join, one for `sums` again, and the two once more for each time that `joined` is
+    // read.
     assert_eq!(shuffles(&chain), 2 + 1 + 2 + 2);
     assert_eq!(chain.num_partitions(), 4);
     assert_eq!(chain.handle().partitioner(), sums.handle().partitioner());
