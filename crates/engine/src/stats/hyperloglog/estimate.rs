@@ -81,6 +81,17 @@ mod tests {
     }
 
     #[test]
+    fn empty_and_saturated_registers_add_what_their_series_say() {
+        // Both summed term by term elsewhere.
+        assert!((sigma(0.5) - 0.890747074037790).abs() < 1e-12, "{}", sigma(0.5));
+        assert!((tau(0.5) - 0.149929495864088).abs() < 1e-12, "{}", tau(0.5));
+        let mut registers = [60; 16];
+        registers[..8].fill(61);
+        let (estimate, expected) = (estimate(&registers, 4), 1.918030738095e+19);
+        assert!((estimate / expected - 1.0).abs() < 1e-9, "{estimate}");
+    }
+
+    #[test]
     fn registers_full_to_the_brim_give_a_very_large_number_and_no_nan() {
         let estimate = estimate(&[61; 16], 4);
 
