@@ -3,18 +3,25 @@
 //! [`plan_record_splits`]: super::plan_record_splits
 
 use super::error::IoError;
+use super::location::Location;
 use super::source::{ReadOptions, Source};
 use super::split::FileSplit;
+
+/// How much is read at a time, in whole records.
+const BUFFER_BYTES: usize = 256 << 10;
 
 /// Reads the records of a piece of a file.
 pub(crate) struct RecordReader {
     /// `None` when there is nothing more to read.
     source: Option<Source>,
+    location: Location,
     options: ReadOptions,
     record_length: usize,
-    /// How many bytes of the piece are left; as many as there are in a file read as a whole.
-    left: u64,
-    is_whole: bool,
+    /// Records that were read and are not yet given out, from `start` on.
+    buffer: Vec<u8>,
+    start: usize,
+    /// How many bytes of the piece are not yet read; of a file read as a whole nobody knows.
+    left: Option<u64>,
 }
 
 impl RecordReader {
@@ -31,14 +38,15 @@ impl RecordReader {
         let opened = if split.whole {
             Source::open_decoded(&split.location)
         } else {
-            Source::open_raw(&split.location, split.start, split.start + split.length)
+            Source::open_raw(&split.location, split.start, split.start.saturating_add(split.length))
         };
         let source = match opened {
             Err(error) if options.forgives(&error) => None,
             opened => Some(opened?),
         };
-        let left = if split.whole { u64::MAX } else { split.length };
-        Ok(Self { source, options, record_length, left, is_whole: split.whole })
+        let left = (!split.whole).then_some(split.length);
+        let location = split.location.clone();
+        Ok(Self { source, location, options, record_length, buffer: Vec::new(), start: 0, left })
     }
 
     /// Adds up to `max` records to `out`; returns whether there may be more.
@@ -54,30 +62,46 @@ impl RecordReader {
     }
 
     fn try_next(&mut self, out: &mut Vec<Vec<u8>>, max: usize) -> Result<bool, IoError> {
-        let Some(source) = &mut self.source else { return Ok(false) };
+        if self.source.is_none() {
+            return Ok(false);
+        }
         for _ in 0..max {
-            if self.left == 0 {
+            if self.start == self.buffer.len() && !self.fill()? {
                 return Ok(false);
             }
-            let mut record = vec![0; self.record_length];
-            let read = source.fill(&mut record)?;
-            if read == 0 && self.is_whole {
-                return Ok(false);
-            }
-            if read < self.record_length {
-                let (location, length) = (source.location().to_string(), source.offset());
-                let record_length = self.record_length as u64;
-                return Err(if self.is_whole {
-                    IoError::PartialRecord { location, size: length, record_length }
-                } else {
-                    let expected = length - read as u64 + self.left;
-                    IoError::Truncated { location, length, expected }
-                });
-            }
-            out.push(record);
-            self.left -= if self.is_whole { 0 } else { self.record_length as u64 };
+            let end = self.start + self.record_length;
+            let Some(record) = self.buffer.get(self.start..end) else { return Err(self.partial_record()) };
+            out.push(record.to_vec());
+            self.start = end;
         }
         Ok(true)
+    }
+
+    /// Reads the next records, and part of one only at the end of the file; returns whether there was anything.
+    fn fill(&mut self) -> Result<bool, IoError> {
+        let Some(source) = &mut self.source else { return Ok(false) };
+        let wanted = (BUFFER_BYTES / self.record_length).max(1) * self.record_length;
+        let wanted = self.left.map_or(wanted, |left| wanted.min(usize::try_from(left).unwrap_or(wanted)));
+        self.buffer.resize(wanted, 0);
+        let read = source.fill(&mut self.buffer)?;
+        self.buffer.truncate(read);
+        self.start = 0;
+        if let Some(left) = &mut self.left {
+            if read < wanted {
+                let (location, length) = (self.location.to_string(), source.offset());
+                return Err(IoError::Truncated { location, length, expected: length - read as u64 + *left });
+            }
+            *left -= read as u64;
+        }
+        Ok(read > 0)
+    }
+
+    fn partial_record(&self) -> IoError {
+        IoError::PartialRecord {
+            location: self.location.to_string(),
+            size: self.source.as_ref().map_or(0, Source::offset),
+            record_length: self.record_length as u64,
+        }
     }
 }
 

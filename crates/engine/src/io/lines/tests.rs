@@ -279,3 +279,16 @@ fn a_folder_in_the_place_of_a_file_is_an_error() {
 
     assert_eq!(result.unwrap_err().to_string(), format!("cannot read {location} at byte 0"));
 }
+
+#[test]
+fn a_read_that_the_system_refuses_is_named_with_its_place() {
+    // Nothing of this process's memory lies at its first bytes, so the system answers with an error.
+    let location = Location::Local("/proc/self/mem".to_owned());
+    let mut reader = LineReader::open(&split(&location, 8, 100), OPTIONS).unwrap();
+
+    let error = reader.next_batch(&mut Vec::new(), 1).unwrap_err();
+
+    assert_eq!(error.to_string(), "cannot read /proc/self/mem at byte 7");
+    assert!(std::error::Error::source(&error).is_some());
+    assert!(!error.is_corrupt() && !error.is_missing());
+}
