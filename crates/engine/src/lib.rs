@@ -1,4 +1,22 @@
 //! Spark's core engine in Rust: jobs written as closures over resilient distributed datasets.
+//!
+//! An application makes a [`Context`], RDDs from it, and values from those:
+//!
+//! ```
+//! use firesteel::prelude::*;
+//!
+//! let ctx = Context::local(2)?;
+//! let squares = ctx.range(0..10_u64).map(|x| x * x);
+//! assert_eq!(squares.filter(|x| x % 2 == 0).sum()?, 120);
+//! # Ok::<(), firesteel::Error>(())
+//! ```
+//!
+//! - [`Rdd`] is the contract; [`Transform`] and its relatives ([`PairRdd`], [`JoinRdd`], [`OrderedPairRdd`],
+//!   [`Rearrange`], [`SetRdd`]) make RDDs from RDDs; [`Actions`] and its relatives ([`FoldActions`], [`OrderActions`],
+//!   [`CountActions`], [`NumericActions`], [`PairActions`], [`SaveRdd`]) run them. The [`prelude`] brings all of them.
+//! - A closure must not capture: what it needs is brought with [`with`](Transform::with), also [`Broadcast`] variables
+//!   and [`Accumulator`]s.
+//! - Every job goes through the scheduler of `firesteel-scheduler`; the [`listener`]s hear what it decides.
 
 #[cfg(panic = "abort")]
 compile_error!(
@@ -83,3 +101,8 @@ pub use source::{
 pub mod __private {
     pub use crate::run_main::run_main;
 }
+
+/// README's example, as a test.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct Readme;

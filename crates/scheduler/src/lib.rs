@@ -4,6 +4,25 @@
 //! drives it performs. Nothing here reads a clock, opens a socket or a file, starts a thread, logs, or walks a
 //! map whose order is random; randomness comes from a seeded generator in the state. The same events at the
 //! same times therefore give the same effects, byte for byte, on every machine.
+//!
+//! ```
+//! use firesteel_scheduler::{Event, Explanation, JobSpec, Partitions, Scheduler, SchedulerConfig, WaitReason};
+//! use firesteel_types::{JobId, PartitionId, Properties, RddId, RddNode, StageId, Timestamp};
+//!
+//! let mut scheduler = Scheduler::new(SchedulerConfig::default())?;
+//! let now = Timestamp::ZERO;
+//! scheduler.handle(now, Event::RddsRegistered(vec![RddNode::source(RddId(0), 4)]));
+//! scheduler.handle(now, Event::JobSubmitted(JobSpec {
+//!     job: JobId(0),
+//!     rdd: RddId(0),
+//!     partitions: Partitions::All,
+//!     properties: Properties::default(),
+//! }));
+//!
+//! let Explanation::Waiting(why) = scheduler.explain(StageId(0), PartitionId(0)) else { unreachable!() };
+//! assert_eq!(why.reasons[0], WaitReason::NoExecutor);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod config;
 mod dag;
@@ -41,8 +60,3 @@ pub use event::{
 };
 pub use explain::{Explanation, WaitReason};
 pub use scheduler::{ExecutorStatus, JobStatus, Readiness, Scheduler, StageStatus};
-
-/// README's example, as a test.
-#[cfg(doctest)]
-#[doc = include_str!("../../../README.md")]
-struct Readme;

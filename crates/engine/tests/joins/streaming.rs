@@ -63,7 +63,7 @@ fn a_join_in_the_middle_of_a_skewed_key_ends_when_its_job_is_cancelled() {
             thread::yield_now();
         }
 
-        ctx.cancel_all_jobs();
+        ctx.cancel_all_jobs(None);
 
         assert!(job.wait().is_err());
     });
