@@ -88,7 +88,11 @@ impl TaskFailure {
 impl std::fmt::Display for TaskFailure {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Self::Panicked { message, location: Some(location) } => write!(out, "{message} (at {location})"),
+            // The first line is for people; a backtrace may follow.
+            Self::Panicked { message, location: Some(location) } => match message.split_once('\n') {
+                Some((first, rest)) => write!(out, "{first} (in {location})\n{rest}"),
+                None => write!(out, "{message} (in {location})"),
+            },
             Self::Panicked { message, location: None } => out.write_str(message),
             Self::FetchFailed(fetch) => fetch.fmt(out),
             Self::ResultLost => out.write_str("the result was lost before the driver fetched it"),

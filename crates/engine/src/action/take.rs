@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use firesteel_types::settings;
+
 use super::{Call, JobFunction, Next, Steps, collect::gather, run::listed};
 use crate::{
     Result,
@@ -24,7 +26,12 @@ pub(super) struct TakeSteps<R: Rdd, F> {
 
 impl<R: Rdd, F> TakeSteps<R, F> {
     pub(super) fn new(call: Call, rdd: &R, wanted: usize, finish: F) -> Self {
-        let plan = TakePlan::new(wanted as u64, rdd.num_partitions(), TakeSettings::default());
+        let conf = &rdd.handle().driver().conf;
+        let settings = TakeSettings {
+            initial_partitions: conf.get(settings::RDD_LIMIT_INITIAL_NUM_PARTITIONS),
+            scale_up_factor: conf.get(settings::RDD_LIMIT_SCALE_UP_FACTOR),
+        };
+        let plan = TakePlan::new(wanted as u64, rdd.num_partitions(), settings);
         Self { call, rdd: rdd.clone(), plan, rows: Vec::new(), running: None, finish: Some(finish) }
     }
 }
