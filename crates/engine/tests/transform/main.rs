@@ -1,8 +1,12 @@
 //! The narrow transformations: the laws that all of them keep, and what each does besides.
 
 #![allow(
+    clippy::cast_possible_wrap,
+    clippy::cast_sign_loss,
     clippy::panic,
     clippy::print_stdout,
+    clippy::redundant_closure,
+    clippy::redundant_closure_for_method_calls,
     clippy::unwrap_used,
     reason = "helpers of tests fail like tests, and a failing test says where it ran"
 )]

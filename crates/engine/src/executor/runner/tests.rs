@@ -180,9 +180,9 @@ fn a_lost_map_output_is_reported_even_if_user_code_replaces_the_error_and_a_kill
     let replaced = failure(executor().run(launch(swallow)));
 
     let busy = Arc::new(executor());
-    let killer = busy.clone();
+    let other = busy.clone();
     let killed = busy.run(launch(move |task| {
-        killer.kill(ATTEMPT, "enough".to_owned());
+        other.kill(ATTEMPT, "enough".to_owned());
         task.abort_fetch(lost_block())
     }));
 

@@ -83,11 +83,11 @@ mod tests {
     #[test]
     fn empty_and_saturated_registers_add_what_their_series_say() {
         // Both summed term by term elsewhere.
-        assert!((sigma(0.5) - 0.890747074037790).abs() < 1e-12, "{}", sigma(0.5));
-        assert!((tau(0.5) - 0.149929495864088).abs() < 1e-12, "{}", tau(0.5));
+        assert!((sigma(0.5) - 0.890_747_074_037_790).abs() < 1e-12, "{}", sigma(0.5));
+        assert!((tau(0.5) - 0.149_929_495_864_088).abs() < 1e-12, "{}", tau(0.5));
         let mut registers = [60; 16];
         registers[..8].fill(61);
-        let (estimate, expected) = (estimate(&registers, 4), 1.918030738095e+19);
+        let (estimate, expected) = (estimate(&registers, 4), 1.918_030_738_095e19);
         assert!((estimate / expected - 1.0).abs() < 1e-9, "{estimate}");
     }
 
