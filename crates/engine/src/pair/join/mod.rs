@@ -20,6 +20,6 @@ use either::Either;
 pub use join_rdd::JoinRdd;
 pub use kind::{FullOuter, Inner, JoinKind, LeftOuter, RightOuter};
 pub(crate) use lent::Lent;
-pub(crate) use subtract::rows_without;
 pub use subtract::SubtractByKey;
+pub(crate) use subtract::rows_without;
 pub(crate) use table::Table;
