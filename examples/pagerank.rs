@@ -18,7 +18,7 @@ fn main(ctx: Context) -> Result<()> {
         .range(0..LINKS)
         .map(|x| {
             let spread = x.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40;
-            (x % PAGES, (spread * spread >> 24) * PAGES >> 24)
+            (x % PAGES, (((spread * spread) >> 24) * PAGES) >> 24)
         })
         .distinct()
         .group_by_key()

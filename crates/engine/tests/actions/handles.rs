@@ -213,7 +213,7 @@ fn a_handle_is_a_future_that_wakes_who_polls_it() {
 fn an_action_after_the_context_was_stopped_says_so() {
     each_backend(|ctx| {
         let rdd = ctx.range(0..10);
-        ctx.stop();
+        ctx.stop().unwrap();
 
         assert!(matches!(rdd.count(), Err(Error::Stopped)));
         assert!(matches!(rdd.take(3), Err(Error::Stopped)));

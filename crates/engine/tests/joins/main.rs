@@ -1,6 +1,11 @@
 //! Joins, cogroups and set operations, on each backend.
 
-#![expect(clippy::print_stdout, reason = "a failing test says where it ran")]
+#![allow(
+    clippy::panic,
+    clippy::print_stdout,
+    clippy::unwrap_used,
+    reason = "helpers of tests fail like tests, and a failing test says where it ran"
+)]
 
 mod model;
 mod partitions;
