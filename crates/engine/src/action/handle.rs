@@ -105,6 +105,7 @@ impl<T: 'static> JobHandle<T> {
         let (outcome, leftover) = (inner.take(), inner.leftover.take());
         drop(inner);
         drop(leftover);
+        self.0.clear_progress();
         outcome?()
     }
 
@@ -143,6 +144,7 @@ impl<T: 'static> JobHandle<T> {
         let (outcome, leftover) = (inner.take(), inner.leftover.take());
         drop(inner);
         drop(leftover);
+        self.0.clear_progress();
         Ok(outcome.and_then(|value| value()))
     }
 
@@ -243,6 +245,13 @@ impl<T: 'static> Flow<T> {
         let (jobs, on_complete) = (Vec::new(), Vec::new());
         let inner = Inner { phase, jobs, cancelled: None, leftover: None, waker: None, on_complete };
         Self { call, driver, properties, inner: Mutex::new(inner), done: Condvar::new() }
+    }
+
+    /// Takes the bars off the terminal, so that what the application prints next does not meet them.
+    fn clear_progress(&self) {
+        if let Some(progress) = self.driver.as_ref().and_then(|driver| driver.progress.get()) {
+            progress.clear();
+        }
     }
 
     /// Asks for the next step and takes it.

@@ -118,7 +118,7 @@ impl ContextBuilder {
 fn start_listeners(driver: &Driver) -> Result<()> {
     driver.bus.add(ListenerBus::APP_STATUS, driver.status.clone())?;
     if let Some(progress) = ConsoleProgress::on_stderr(driver.conf.get(settings::UI_SHOW_CONSOLE_PROGRESS)) {
-        driver.bus.add(ListenerBus::SHARED, progress)?;
+        driver.bus.add(ListenerBus::SHARED, driver.progress.get_or_init(|| progress).clone())?;
     }
     Ok(driver.bus.start()?)
 }

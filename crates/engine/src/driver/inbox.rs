@@ -2,7 +2,7 @@
 
 use std::{
     sync::{
-        Arc,
+        Arc, OnceLock,
         atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering},
     },
     time::Duration,
@@ -30,7 +30,7 @@ use crate::{
     backend::SchedulerBackend,
     checkpoint::CheckpointDirectory,
     executor::Environment,
-    listener::{BusError, ListenerBus, StatusStore, Wait},
+    listener::{BusError, ConsoleProgress, ListenerBus, StatusStore, Wait},
     shuffle::{ShuffleHandle, WeakShuffle},
     stage::{Form, ResultValue},
 };
@@ -66,6 +66,8 @@ pub(crate) struct Driver {
     pub(crate) backend: Box<dyn SchedulerBackend>,
     pub(crate) bus: ListenerBus,
     pub(crate) status: StatusStore,
+    /// The bars on the terminal, if they are shown.
+    pub(crate) progress: OnceLock<ConsoleProgress>,
     pub(crate) accumulators: AccumulatorRegistry,
     pub(crate) checkpoints: CheckpointDirectory,
     pub(super) commits: Questions<(StageAttemptId, PartitionId, AttemptNumber), bool>,
@@ -102,6 +104,7 @@ impl Driver {
             backend,
             bus: ListenerBus::new(),
             status: StatusStore::default(),
+            progress: OnceLock::new(),
             accumulators: AccumulatorRegistry::default(),
             checkpoints: CheckpointDirectory::default(),
             commits: Questions::default(),
