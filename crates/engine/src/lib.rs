@@ -95,6 +95,7 @@ pub use sink::SaveRdd;
 pub use source::{
     BinaryRecords, Content, Empty, ObjectFile, Parallelize, Range, RangeNumber, TextFile, WholeFiles,
 };
+pub use stats::{BoundedDouble, StatCounter};
 
 /// What the macros call; not for people.
 #[doc(hidden)]

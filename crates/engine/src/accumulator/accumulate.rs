@@ -68,6 +68,12 @@ macro_rules! sums {
 
         impl $name {
             /// The average; none when nothing was added.
+            ///
+            /// ```
+            /// # use firesteel::{DoubleSum, LongSum};
+            /// assert_eq!(LongSum { sum: 5, count: 2 }.average(), Some(2.5));
+            /// assert_eq!(DoubleSum::default().average(), None);
+            /// ```
             pub fn average(&self) -> Option<f64> {
                 (self.count > 0).then(|| self.sum as f64 / self.count as f64)
             }

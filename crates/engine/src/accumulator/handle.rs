@@ -52,16 +52,45 @@ impl<A: Accumulate> Drop for Registered<A> {
 
 impl Context {
     /// An accumulator of whole numbers.
+    ///
+    /// ```
+    /// # use firesteel::prelude::*;
+    /// # let ctx = Context::local(2)?;
+    /// let letters = ctx.long_accumulator("letters");
+    /// let words = ctx.parallelize(vec!["to".to_owned(), "be".to_owned()]);
+    /// words.with(letters.clone()).for_each(|letters, word| letters.add(word.len() as i64))?;
+    /// assert_eq!((letters.value().sum, letters.value().count), (4, 2));
+    /// # Ok::<(), firesteel::Error>(())
+    /// ```
     pub fn long_accumulator(&self, name: &str) -> Accumulator<LongSum> {
         self.accumulator(name, LongSum::default())
     }
 
     /// An accumulator of floating-point numbers.
+    ///
+    /// ```
+    /// # use firesteel::prelude::*;
+    /// # let ctx = Context::local(2)?;
+    /// let seconds = ctx.double_accumulator("seconds");
+    /// ctx.range(0..4).with(seconds.clone()).for_each(|seconds, _| seconds.add(0.5))?;
+    /// assert_eq!(seconds.value().average(), Some(0.5));
+    /// # Ok::<(), firesteel::Error>(())
+    /// ```
     pub fn double_accumulator(&self, name: &str) -> Accumulator<DoubleSum> {
         self.accumulator(name, DoubleSum::default())
     }
 
     /// An accumulator that keeps everything added to it.
+    ///
+    /// ```
+    /// # use firesteel::prelude::*;
+    /// # let ctx = Context::local(2)?;
+    /// let bad = ctx.collection_accumulator::<String>("bad lines");
+    /// let lines = ctx.parallelize(vec!["1".to_owned(), "x".to_owned()]).with(bad.clone());
+    /// lines.for_each(|bad, line| if line.parse::<u32>().is_err() { bad.add(line) })?;
+    /// assert_eq!(bad.value().0, ["x"]);
+    /// # Ok::<(), firesteel::Error>(())
+    /// ```
     pub fn collection_accumulator<T: crate::Data + fmt::Debug>(
         &self,
         name: &str,
@@ -70,6 +99,15 @@ impl Context {
     }
 
     /// An accumulator of the user's own kind, with a value to begin with. See [`Accumulate`].
+    ///
+    /// ```
+    /// # use firesteel::{LongSum, prelude::*};
+    /// # let ctx = Context::local(2)?;
+    /// let sum = ctx.accumulator("sum", LongSum { sum: 100, count: 1 });
+    /// ctx.range(0..5_i64).with(sum.clone()).for_each(|sum, x| sum.add(x))?;
+    /// assert_eq!(sum.value().sum, 110);
+    /// # Ok::<(), firesteel::Error>(())
+    /// ```
     pub fn accumulator<A: Accumulate>(&self, name: &str, initial: A) -> Accumulator<A> {
         let driver = self.driver().clone();
         let id = AccumulatorId(driver.next_other());
@@ -84,16 +122,43 @@ impl Context {
 
 impl<A: Accumulate> Accumulator<A> {
     /// The id.
+    ///
+    /// ```
+    /// # use firesteel::prelude::*;
+    /// # let ctx = Context::local(2)?;
+    /// let (rows, bytes) = (ctx.long_accumulator("rows"), ctx.long_accumulator("bytes"));
+    /// assert_ne!(rows.id(), bytes.id());
+    /// assert_eq!(rows.id(), rows.clone().id());
+    /// # Ok::<(), firesteel::Error>(())
+    /// ```
     pub fn id(&self) -> AccumulatorId {
         self.id
     }
 
     /// Its name, if it has one. On the driver only.
+    ///
+    /// ```
+    /// # use firesteel::prelude::*;
+    /// # let ctx = Context::local(2)?;
+    /// assert_eq!(ctx.long_accumulator("rows").name(), Some("rows"));
+    /// assert_eq!(ctx.long_accumulator("").name(), None);
+    /// # Ok::<(), firesteel::Error>(())
+    /// ```
     pub fn name(&self) -> Option<&str> {
         self.total.as_ref()?.name.as_deref()
     }
 
     /// Adds one: to the copy of the running task, or on the driver to the total.
+    ///
+    /// ```
+    /// # use firesteel::prelude::*;
+    /// # let ctx = Context::local(2)?;
+    /// let rows = ctx.long_accumulator("rows");
+    /// rows.add(10);
+    /// ctx.range(0..5).with(rows.clone()).for_each(|rows, _| rows.add(1))?;
+    /// assert_eq!(rows.value().sum, 15);
+    /// # Ok::<(), firesteel::Error>(())
+    /// ```
     pub fn add(&self, input: A::Input) {
         TaskContext::with_current(|task| match (task, &self.total) {
             (Some(task), _) => task.accumulators().add(self.id, || self.zero.clone(), input),
@@ -104,6 +169,16 @@ impl<A: Accumulate> Accumulator<A> {
     }
 
     /// The total so far. On the driver only: inside a task it fails the task, since no task sees what others add.
+    ///
+    /// ```
+    /// # use firesteel::prelude::*;
+    /// # let ctx = Context::local(2)?;
+    /// let rows = ctx.long_accumulator("rows");
+    /// let read = ctx.range(0..5).with(rows.clone()).for_each(|rows, _| assert!(rows.value().sum >= 0));
+    /// assert!(read.unwrap_err().to_string().contains("tasks can only add"));
+    /// assert_eq!(rows.value().sum, 0);
+    /// # Ok::<(), firesteel::Error>(())
+    /// ```
     pub fn value(&self) -> A {
         match &self.total {
             Some(registered) if !TaskContext::is_set() => registered.total.lock().clone(),
@@ -115,6 +190,16 @@ impl<A: Accumulate> Accumulator<A> {
     }
 
     /// Begins again at zero. On the driver only.
+    ///
+    /// ```
+    /// # use firesteel::prelude::*;
+    /// # let ctx = Context::local(2)?;
+    /// let rows = ctx.long_accumulator("rows");
+    /// rows.add(5);
+    /// rows.reset();
+    /// assert_eq!(rows.value().count, 0);
+    /// # Ok::<(), firesteel::Error>(())
+    /// ```
     pub fn reset(&self) {
         if let Some(registered) = &self.total {
             *registered.total.lock() = self.zero.clone();

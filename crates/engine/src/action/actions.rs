@@ -38,6 +38,14 @@ pub trait Actions: Rdd {
     }
 
     /// All rows, in the background.
+    ///
+    /// ```
+    /// # use firesteel::prelude::*;
+    /// # let ctx = Context::local(2)?;
+    /// let (low, high) = (ctx.range(0..3).collect_async(), ctx.range(7..9).collect_async());
+    /// assert_eq!((low.wait()?, high.wait()?), (vec![0, 1, 2], vec![7, 8]));
+    /// # Ok::<(), firesteel::Error>(())
+    /// ```
     #[track_caller]
     fn collect_async(&self) -> JobHandle<Vec<Self::Item>> {
         Call::new("collect").run(self, Collect, |parts| Ok(concat(parts)))
@@ -57,6 +65,13 @@ pub trait Actions: Rdd {
     }
 
     /// All rows, with a vector for each partition, in the background.
+    ///
+    /// ```
+    /// # use firesteel::prelude::*;
+    /// # let ctx = Context::local(2)?;
+    /// assert_eq!(ctx.range_into(0..4, 2).collect_partitions_async().wait()?, [[0, 1], [2, 3]]);
+    /// # Ok::<(), firesteel::Error>(())
+    /// ```
     #[track_caller]
     fn collect_partitions_async(&self) -> JobHandle<Vec<Vec<Self::Item>>> {
         Call::new("collect_partitions").run(self, Collect, Ok)
@@ -76,6 +91,13 @@ pub trait Actions: Rdd {
     }
 
     /// Counts the rows, in the background.
+    ///
+    /// ```
+    /// # use firesteel::prelude::*;
+    /// # let ctx = Context::local(2)?;
+    /// assert_eq!(ctx.range(0..4).count_async().wait()?, 4);
+    /// # Ok::<(), firesteel::Error>(())
+    /// ```
     #[track_caller]
     fn count_async(&self) -> JobHandle<u64> {
         Call::new("count").run(self, Count, |counts| Ok(counts.into_iter().sum()))
@@ -98,6 +120,13 @@ pub trait Actions: Rdd {
     }
 
     /// The first `n` rows, in the background.
+    ///
+    /// ```
+    /// # use firesteel::prelude::*;
+    /// # let ctx = Context::local(2)?;
+    /// assert_eq!(ctx.range(0..1000).take_async(2).wait()?, [0, 1]);
+    /// # Ok::<(), firesteel::Error>(())
+    /// ```
     #[track_caller]
     fn take_async(&self, n: usize) -> JobHandle<Vec<Self::Item>> {
         let call = Call::new("take");
@@ -119,6 +148,13 @@ pub trait Actions: Rdd {
     }
 
     /// The first row, in the background.
+    ///
+    /// ```
+    /// # use firesteel::prelude::*;
+    /// # let ctx = Context::local(2)?;
+    /// assert_eq!(ctx.range(7..100).first_async().wait()?, 7);
+    /// # Ok::<(), firesteel::Error>(())
+    /// ```
     #[track_caller]
     fn first_async(&self) -> JobHandle<Self::Item> {
         let call = Call::new("first");
@@ -140,6 +176,13 @@ pub trait Actions: Rdd {
     }
 
     /// Whether there is no row, in the background.
+    ///
+    /// ```
+    /// # use firesteel::prelude::*;
+    /// # let ctx = Context::local(2)?;
+    /// assert!(!ctx.range(0..9).is_empty_async().wait()?);
+    /// # Ok::<(), firesteel::Error>(())
+    /// ```
     #[track_caller]
     fn is_empty_async(&self) -> JobHandle<bool> {
         let call = Call::new("is_empty");
@@ -185,6 +228,14 @@ pub trait Actions: Rdd {
     }
 
     /// A random sample, in the background.
+    ///
+    /// ```
+    /// # use firesteel::prelude::*;
+    /// # let ctx = Context::local(2)?;
+    /// let sample = ctx.range(0..100).take_sample_async(Replacement::With, 200, 42);
+    /// assert_eq!(sample.wait()?.len(), 200);
+    /// # Ok::<(), firesteel::Error>(())
+    /// ```
     #[track_caller]
     fn take_sample_async(&self, replacement: Replacement, n: usize, seed: u64) -> JobHandle<Vec<Self::Item>> {
         let call = Call::new("take_sample");
@@ -214,6 +265,19 @@ pub trait Actions: Rdd {
     }
 
     /// Calls `f` with every row, in the background.
+    ///
+    /// ```
+    /// # use firesteel::prelude::*;
+    /// # use std::sync::atomic::{AtomicU64, Ordering};
+    /// # let ctx = Context::local(2)?;
+    /// static ROWS: AtomicU64 = AtomicU64::new(0);
+    /// let job = ctx.range(0..5).for_each_async(|_| {
+    ///     ROWS.fetch_add(1, Ordering::Relaxed);
+    /// });
+    /// job.wait()?;
+    /// assert_eq!(ROWS.load(Ordering::Relaxed), 5);
+    /// # Ok::<(), firesteel::Error>(())
+    /// ```
     #[track_caller]
     fn for_each_async<F>(&self, f: F) -> JobHandle<()>
     where
@@ -247,6 +311,19 @@ pub trait Actions: Rdd {
     }
 
     /// Calls `f` with the rows of every partition, in the background.
+    ///
+    /// ```
+    /// # use firesteel::prelude::*;
+    /// # use std::sync::atomic::{AtomicUsize, Ordering};
+    /// # let ctx = Context::local(2)?;
+    /// static ROWS: AtomicUsize = AtomicUsize::new(0);
+    /// let job = ctx.range_into(0..5, 2).for_each_partition_async(|rows| {
+    ///     ROWS.fetch_add(rows.count(), Ordering::Relaxed);
+    /// });
+    /// job.wait()?;
+    /// assert_eq!(ROWS.load(Ordering::Relaxed), 5);
+    /// # Ok::<(), firesteel::Error>(())
+    /// ```
     #[track_caller]
     fn for_each_partition_async<F>(&self, f: F) -> JobHandle<()>
     where
@@ -275,6 +352,13 @@ pub trait Actions: Rdd {
     }
 
     /// What `f` makes of each partition, in the background.
+    ///
+    /// ```
+    /// # use firesteel::prelude::*;
+    /// # let ctx = Context::local(2)?;
+    /// assert_eq!(ctx.range_into(0..6, 3).run_job_async(|rows| rows.count()).wait()?, [2, 2, 2]);
+    /// # Ok::<(), firesteel::Error>(())
+    /// ```
     #[track_caller]
     fn run_job_async<U, F>(&self, f: F) -> JobHandle<Vec<U>>
     where
@@ -306,6 +390,14 @@ pub trait Actions: Rdd {
     }
 
     /// What `f` makes of some partitions, in the background.
+    ///
+    /// ```
+    /// # use firesteel::prelude::*;
+    /// # let ctx = Context::local(2)?;
+    /// let last = ctx.range_into(0..6, 3).run_job_on_async([2], |rows| rows.last());
+    /// assert_eq!(last.wait()?, [Some(5)]);
+    /// # Ok::<(), firesteel::Error>(())
+    /// ```
     #[track_caller]
     fn run_job_on_async<U, F>(&self, partitions: impl IntoIterator<Item = u32>, f: F) -> JobHandle<Vec<U>>
     where

@@ -31,26 +31,76 @@ pub struct PartialResult<V> {
 
 impl<V: 'static> PartialResult<V> {
     /// What was known in time.
+    ///
+    /// ```
+    /// # use firesteel::prelude::*;
+    /// # use std::time::Duration;
+    /// # let ctx = Context::local(2)?;
+    /// let sum = ctx.range(0..100).sum_approx(Duration::from_secs(60), 0.95)?;
+    /// assert_eq!(sum.initial_value().mean, 4950.0);
+    /// # Ok::<(), firesteel::Error>(())
+    /// ```
     pub fn initial_value(&self) -> &V {
         &self.initial
     }
 
     /// Whether every partition was done in time.
+    ///
+    /// ```
+    /// # use firesteel::prelude::*;
+    /// # use std::time::Duration;
+    /// # let ctx = Context::local(2)?;
+    /// let endless = ctx.range(0..1).flat_map(|_| std::iter::repeat(1));
+    /// let count = endless.count_approx(Duration::from_millis(1), 0.95)?;
+    /// assert!(!count.is_final());
+    /// count.cancel();
+    /// # Ok::<(), firesteel::Error>(())
+    /// ```
     pub fn is_final(&self) -> bool {
         self.rest.is_none()
     }
 
     /// Waits for every partition.
+    ///
+    /// ```
+    /// # use firesteel::prelude::*;
+    /// # use std::time::Duration;
+    /// # let ctx = Context::local(2)?;
+    /// let count = ctx.range(0..1000).count_approx(Duration::ZERO, 0.95)?;
+    /// assert_eq!(count.final_value()?.mean, 1000.0);
+    /// # Ok::<(), firesteel::Error>(())
+    /// ```
     pub fn final_value(self) -> Result<V> {
         self.rest.map_or(Ok(self.initial), JobHandle::wait)
     }
 
     /// The action as it goes on, if it was not over in time.
+    ///
+    /// ```
+    /// # use firesteel::prelude::*;
+    /// # use std::time::Duration;
+    /// # let ctx = Context::local(2)?;
+    /// let endless = ctx.range(0..1).flat_map(|_| std::iter::repeat(1));
+    /// let rest = endless.count_approx(Duration::from_millis(1), 0.95)?.into_handle().unwrap();
+    /// assert!(!rest.is_finished());
+    /// rest.cancel();
+    /// # Ok::<(), firesteel::Error>(())
+    /// ```
     pub fn into_handle(self) -> Option<JobHandle<V>> {
         self.rest
     }
 
     /// Ends the action, and gives what was known in time.
+    ///
+    /// ```
+    /// # use firesteel::prelude::*;
+    /// # use std::time::Duration;
+    /// # let ctx = Context::local(2)?;
+    /// let endless = ctx.range(0..1).flat_map(|_| std::iter::repeat(1));
+    /// let count = endless.count_approx(Duration::from_millis(1), 0.95)?;
+    /// assert_eq!(count.cancel().low, 0.0);
+    /// # Ok::<(), firesteel::Error>(())
+    /// ```
     pub fn cancel(self) -> V {
         if let Some(rest) = self.rest {
             rest.cancel_because("an approximate answer was enough");

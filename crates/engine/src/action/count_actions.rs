@@ -36,6 +36,14 @@ pub trait CountActions: Rdd {
     }
 
     /// How often each different row occurs, in the background.
+    ///
+    /// ```
+    /// # use firesteel::prelude::*;
+    /// # let ctx = Context::local(2)?;
+    /// let counts = ctx.parallelize(vec!['a', 'b', 'a']).count_by_value_async();
+    /// assert_eq!(counts.wait()?[&'a'], 2);
+    /// # Ok::<(), firesteel::Error>(())
+    /// ```
     #[track_caller]
     fn count_by_value_async(&self) -> JobHandle<HashMap<Self::Item, u64>>
     where
@@ -110,6 +118,14 @@ pub trait CountActions: Rdd {
     }
 
     /// About how many different rows there are, in the background.
+    ///
+    /// ```
+    /// # use firesteel::prelude::*;
+    /// # let ctx = Context::local(2)?;
+    /// let digits = ctx.range(0..1000).map(|x| x % 10).count_approx_distinct_async(0.05);
+    /// assert!((9..=11).contains(&digits.wait()?));
+    /// # Ok::<(), firesteel::Error>(())
+    /// ```
     #[track_caller]
     fn count_approx_distinct_async(&self, relative_sd: f64) -> JobHandle<u64>
     where

@@ -32,6 +32,13 @@ pub trait FoldActions: Rdd {
     }
 
     /// Combines all rows two by two, in the background.
+    ///
+    /// ```
+    /// # use firesteel::prelude::*;
+    /// # let ctx = Context::local(2)?;
+    /// assert_eq!(ctx.range(1..6).reduce_async(|a, b| a * b).wait()?, 120);
+    /// # Ok::<(), firesteel::Error>(())
+    /// ```
     #[track_caller]
     fn reduce_async<F>(&self, f: F) -> JobHandle<Self::Item>
     where
@@ -62,6 +69,13 @@ pub trait FoldActions: Rdd {
     }
 
     /// Combines all rows with a start value, in the background.
+    ///
+    /// ```
+    /// # use firesteel::prelude::*;
+    /// # let ctx = Context::local(2)?;
+    /// assert_eq!(ctx.range(0..5).fold_async(0, |a, b| a + b).wait()?, 10);
+    /// # Ok::<(), firesteel::Error>(())
+    /// ```
     #[track_caller]
     fn fold_async<F>(&self, zero: Self::Item, f: F) -> JobHandle<Self::Item>
     where
@@ -94,6 +108,14 @@ pub trait FoldActions: Rdd {
     }
 
     /// Folds rows into values of another type, in the background.
+    ///
+    /// ```
+    /// # use firesteel::prelude::*;
+    /// # let ctx = Context::local(2)?;
+    /// let count = ctx.range(0..9).aggregate_async(0_u64, |n, _| n + 1, |a, b| a + b);
+    /// assert_eq!(count.wait()?, 9);
+    /// # Ok::<(), firesteel::Error>(())
+    /// ```
     #[track_caller]
     fn aggregate_async<U, A, M>(&self, zero: U, add: A, merge: M) -> JobHandle<U>
     where
@@ -130,6 +152,14 @@ pub trait FoldActions: Rdd {
     }
 
     /// [`tree_reduce`](FoldActions::tree_reduce) in the background.
+    ///
+    /// ```
+    /// # use firesteel::prelude::*;
+    /// # let ctx = Context::local(2)?;
+    /// let sum = ctx.range_into(0..100, 20).tree_reduce_async(|a, b| a + b, 2);
+    /// assert_eq!(sum.wait()?, 4950);
+    /// # Ok::<(), firesteel::Error>(())
+    /// ```
     #[track_caller]
     fn tree_reduce_async<F>(&self, f: F, depth: u32) -> JobHandle<Self::Item>
     where
@@ -163,6 +193,15 @@ pub trait FoldActions: Rdd {
     }
 
     /// [`tree_aggregate`](FoldActions::tree_aggregate) in the background.
+    ///
+    /// ```
+    /// # use firesteel::prelude::*;
+    /// # let ctx = Context::local(2)?;
+    /// let rows = ctx.range_into(0..100, 20);
+    /// let count = rows.tree_aggregate_async(0_u64, |n, _| n + 1, |a, b| a + b, 3);
+    /// assert_eq!(count.wait()?, 100);
+    /// # Ok::<(), firesteel::Error>(())
+    /// ```
     #[track_caller]
     fn tree_aggregate_async<U, A, M>(&self, zero: U, add: A, merge: M, depth: u32) -> JobHandle<U>
     where

@@ -97,6 +97,15 @@ impl<T: 'static> JobHandle<T> {
     }
 
     /// Waits for the value.
+    ///
+    /// ```
+    /// # use firesteel::prelude::*;
+    /// # let ctx = Context::local(2)?;
+    /// // Both run at the same time.
+    /// let (sum, count) = (ctx.range(0..100).sum_async(), ctx.range(0..100).count_async());
+    /// assert_eq!((sum.wait()?, count.wait()?), (4950, 100));
+    /// # Ok::<(), firesteel::Error>(())
+    /// ```
     pub fn wait(self) -> Result<T> {
         let mut inner = self.0.inner.lock();
         while !inner.is_done() {
@@ -149,11 +158,29 @@ impl<T: 'static> JobHandle<T> {
     }
 
     /// Cancels what is running, and what would follow. Nothing happens if the action is over.
+    ///
+    /// ```
+    /// # use firesteel::prelude::*;
+    /// # let ctx = Context::local(2)?;
+    /// let endless = ctx.range(0..1).flat_map(|_| std::iter::repeat(1)).count_async();
+    /// endless.cancel();
+    /// assert!(endless.wait().is_err());
+    /// # Ok::<(), firesteel::Error>(())
+    /// ```
     pub fn cancel(&self) {
         self.cancel_because("cancelled by its handle");
     }
 
     /// Cancels for a reason that the error will name.
+    ///
+    /// ```
+    /// # use firesteel::prelude::*;
+    /// # let ctx = Context::local(2)?;
+    /// let endless = ctx.range(0..1).flat_map(|_| std::iter::repeat(1)).count_async();
+    /// endless.cancel_because("the user left");
+    /// assert!(endless.wait().unwrap_err().to_string().contains("the user left"));
+    /// # Ok::<(), firesteel::Error>(())
+    /// ```
     pub fn cancel_because(&self, reason: impl Into<String>) {
         let reason = reason.into();
         let mut inner = self.0.inner.lock();
@@ -185,17 +212,47 @@ impl<T: 'static> JobHandle<T> {
     }
 
     /// How many of its tasks are done.
+    ///
+    /// ```
+    /// # use firesteel::prelude::*;
+    /// # let ctx = Context::local(2)?;
+    /// let handle = ctx.range_into(0..100, 8).count_async();
+    /// while !handle.is_finished() {
+    ///     std::thread::yield_now();
+    /// }
+    /// let progress = handle.progress();
+    /// assert_eq!((progress.jobs, progress.tasks, progress.tasks_done), (1, 8, 8));
+    /// # Ok::<(), firesteel::Error>(())
+    /// ```
     pub fn progress(&self) -> JobProgress {
         let jobs = self.0.inner.lock().jobs.clone();
         progress_of(self.0.driver.as_deref(), &jobs)
     }
 
     /// Whether the action is over, with or without a value.
+    ///
+    /// ```
+    /// # use firesteel::prelude::*;
+    /// # let ctx = Context::local(2)?;
+    /// let endless = ctx.range(0..1).flat_map(|_| std::iter::repeat(1)).count_async();
+    /// assert!(!endless.is_finished());
+    /// endless.cancel();
+    /// # Ok::<(), firesteel::Error>(())
+    /// ```
     pub fn is_finished(&self) -> bool {
         self.state() != JobState::Running
     }
 
     /// The jobs that were run so far, the running one last.
+    ///
+    /// ```
+    /// # use firesteel::prelude::*;
+    /// # let ctx = Context::local(2)?;
+    /// let handle = ctx.range(0..9).count_async();
+    /// assert_eq!(handle.job_ids().len(), 1);
+    /// assert_eq!(handle.wait()?, 9);
+    /// # Ok::<(), firesteel::Error>(())
+    /// ```
     pub fn job_ids(&self) -> Vec<JobId> {
         self.0.inner.lock().jobs.iter().map(|run| run.job).collect()
     }
@@ -204,6 +261,15 @@ impl<T: 'static> JobHandle<T> {
     ///
     /// No thread waits for it: `f` runs on a thread of the engine and must not block, so it cannot wait for another
     /// action; it may start one. A panic in it is logged and goes no further.
+    ///
+    /// ```
+    /// # use firesteel::prelude::*;
+    /// # let ctx = Context::local(2)?;
+    /// let (done, heard) = std::sync::mpsc::channel();
+    /// ctx.range(0..9).count_async().on_complete(move || done.send("counted").unwrap());
+    /// assert_eq!(heard.recv().unwrap(), "counted");
+    /// # Ok::<(), firesteel::Error>(())
+    /// ```
     pub fn on_complete(&self, f: impl FnOnce() + Send + 'static) {
         let mut inner = self.0.inner.lock();
         if inner.is_done() {

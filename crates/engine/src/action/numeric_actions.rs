@@ -31,6 +31,13 @@ pub trait NumericActions<N: Number>: Rdd<Item = N> {
     }
 
     /// The sum of all rows, in the background.
+    ///
+    /// ```
+    /// # use firesteel::prelude::*;
+    /// # let ctx = Context::local(2)?;
+    /// assert_eq!(ctx.range(0..5).sum_async().wait()?, 10);
+    /// # Ok::<(), firesteel::Error>(())
+    /// ```
     #[track_caller]
     fn sum_async(&self) -> JobHandle<N::Sum> {
         let add = |(): &(), sum: N::Sum, row: N| sum + row.widen();
@@ -55,6 +62,14 @@ pub trait NumericActions<N: Number>: Rdd<Item = N> {
     }
 
     /// Count, mean, variance, least and greatest of all rows, in the background.
+    ///
+    /// ```
+    /// # use firesteel::prelude::*;
+    /// # let ctx = Context::local(2)?;
+    /// let stats = ctx.range(1..5).stats_async().wait()?;
+    /// assert_eq!((stats.min(), stats.mean(), stats.max()), (1.0, 2.5, 4.0));
+    /// # Ok::<(), firesteel::Error>(())
+    /// ```
     #[track_caller]
     fn stats_async(&self) -> JobHandle<StatCounter> {
         Call::new("stats").run(self, Stats, |parts| Ok(merge(parts)))
@@ -74,6 +89,13 @@ pub trait NumericActions<N: Number>: Rdd<Item = N> {
     }
 
     /// The mean of all rows, in the background.
+    ///
+    /// ```
+    /// # use firesteel::prelude::*;
+    /// # let ctx = Context::local(2)?;
+    /// assert_eq!(ctx.range(0..5).mean_async().wait()?, 2.0);
+    /// # Ok::<(), firesteel::Error>(())
+    /// ```
     #[track_caller]
     fn mean_async(&self) -> JobHandle<f64> {
         Call::new("mean").run(self, Stats, |parts| Ok(merge(parts).mean()))
@@ -93,6 +115,13 @@ pub trait NumericActions<N: Number>: Rdd<Item = N> {
     }
 
     /// The variance of the rows as a whole population, in the background.
+    ///
+    /// ```
+    /// # use firesteel::prelude::*;
+    /// # let ctx = Context::local(2)?;
+    /// assert_eq!(ctx.range(0..5).variance_async().wait()?, 2.0);
+    /// # Ok::<(), firesteel::Error>(())
+    /// ```
     #[track_caller]
     fn variance_async(&self) -> JobHandle<f64> {
         Call::new("variance").run(self, Stats, |parts| Ok(merge(parts).variance()))
@@ -112,6 +141,13 @@ pub trait NumericActions<N: Number>: Rdd<Item = N> {
     }
 
     /// The standard deviation of the rows as a whole population, in the background.
+    ///
+    /// ```
+    /// # use firesteel::prelude::*;
+    /// # let ctx = Context::local(2)?;
+    /// assert_eq!(ctx.parallelize(vec![1.0, 5.0]).stdev_async().wait()?, 2.0);
+    /// # Ok::<(), firesteel::Error>(())
+    /// ```
     #[track_caller]
     fn stdev_async(&self) -> JobHandle<f64> {
         Call::new("stdev").run(self, Stats, |parts| Ok(merge(parts).stdev()))
@@ -131,6 +167,13 @@ pub trait NumericActions<N: Number>: Rdd<Item = N> {
     }
 
     /// The variance of the population that the rows are a sample of, in the background.
+    ///
+    /// ```
+    /// # use firesteel::prelude::*;
+    /// # let ctx = Context::local(2)?;
+    /// assert_eq!(ctx.range(0..5).sample_variance_async().wait()?, 2.5);
+    /// # Ok::<(), firesteel::Error>(())
+    /// ```
     #[track_caller]
     fn sample_variance_async(&self) -> JobHandle<f64> {
         Call::new("sample_variance").run(self, Stats, |parts| Ok(merge(parts).sample_variance()))
@@ -150,6 +193,13 @@ pub trait NumericActions<N: Number>: Rdd<Item = N> {
     }
 
     /// The standard deviation of the population that the rows are a sample of, in the background.
+    ///
+    /// ```
+    /// # use firesteel::prelude::*;
+    /// # let ctx = Context::local(2)?;
+    /// assert_eq!(ctx.parallelize(vec![1.0, 1.0, 4.0]).sample_stdev_async().wait()?, 3_f64.sqrt());
+    /// # Ok::<(), firesteel::Error>(())
+    /// ```
     #[track_caller]
     fn sample_stdev_async(&self) -> JobHandle<f64> {
         Call::new("sample_stdev").run(self, Stats, |parts| Ok(merge(parts).sample_stdev()))
@@ -172,6 +222,13 @@ pub trait NumericActions<N: Number>: Rdd<Item = N> {
     }
 
     /// How many rows fall into each bucket, in the background.
+    ///
+    /// ```
+    /// # use firesteel::prelude::*;
+    /// # let ctx = Context::local(2)?;
+    /// assert_eq!(ctx.range(0..100).histogram_async(&[0.0, 10.0, 50.0]).wait()?, [10, 41]);
+    /// # Ok::<(), firesteel::Error>(())
+    /// ```
     #[track_caller]
     fn histogram_async(&self, edges: &[f64]) -> JobHandle<Vec<u64>> {
         let call = Call::new("histogram");
@@ -201,6 +258,14 @@ pub trait NumericActions<N: Number>: Rdd<Item = N> {
     }
 
     /// Even buckets and how many rows fall into each, in the background.
+    ///
+    /// ```
+    /// # use firesteel::prelude::*;
+    /// # let ctx = Context::local(2)?;
+    /// let (edges, counts) = ctx.range(0..101).histogram_buckets_async(2).wait()?;
+    /// assert_eq!((edges, counts), (vec![0.0, 50.0, 100.0], vec![50, 51]));
+    /// # Ok::<(), firesteel::Error>(())
+    /// ```
     #[track_caller]
     fn histogram_buckets_async(&self, count: usize) -> JobHandle<(Vec<f64>, Vec<u64>)> {
         let call = Call::new("histogram_buckets");

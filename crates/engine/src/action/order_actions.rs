@@ -34,6 +34,13 @@ pub trait OrderActions: Rdd {
     }
 
     /// The least row, in the background.
+    ///
+    /// ```
+    /// # use firesteel::prelude::*;
+    /// # let ctx = Context::local(2)?;
+    /// assert_eq!(ctx.parallelize(vec![3, 1, 2]).min_async().wait()?, 1);
+    /// # Ok::<(), firesteel::Error>(())
+    /// ```
     #[track_caller]
     fn min_async(&self) -> JobHandle<Self::Item>
     where
@@ -59,6 +66,13 @@ pub trait OrderActions: Rdd {
     }
 
     /// The greatest row, in the background.
+    ///
+    /// ```
+    /// # use firesteel::prelude::*;
+    /// # let ctx = Context::local(2)?;
+    /// assert_eq!(ctx.parallelize(vec![3, 1, 2]).max_async().wait()?, 3);
+    /// # Ok::<(), firesteel::Error>(())
+    /// ```
     #[track_caller]
     fn max_async(&self) -> JobHandle<Self::Item>
     where
@@ -85,6 +99,13 @@ pub trait OrderActions: Rdd {
     }
 
     /// The least row in the order of `compare`, in the background.
+    ///
+    /// ```
+    /// # use firesteel::prelude::*;
+    /// # let ctx = Context::local(2)?;
+    /// assert_eq!(ctx.parallelize(vec![2.5, -1.0]).min_by_async(f64::total_cmp).wait()?, -1.0);
+    /// # Ok::<(), firesteel::Error>(())
+    /// ```
     #[track_caller]
     fn min_by_async<F>(&self, compare: F) -> JobHandle<Self::Item>
     where
@@ -112,6 +133,13 @@ pub trait OrderActions: Rdd {
     }
 
     /// The greatest row in the order of `compare`, in the background.
+    ///
+    /// ```
+    /// # use firesteel::prelude::*;
+    /// # let ctx = Context::local(2)?;
+    /// assert_eq!(ctx.parallelize(vec![2.5, -1.0]).max_by_async(f64::total_cmp).wait()?, 2.5);
+    /// # Ok::<(), firesteel::Error>(())
+    /// ```
     #[track_caller]
     fn max_by_async<F>(&self, compare: F) -> JobHandle<Self::Item>
     where
@@ -139,6 +167,13 @@ pub trait OrderActions: Rdd {
     }
 
     /// The row with the least key, in the background.
+    ///
+    /// ```
+    /// # use firesteel::prelude::*;
+    /// # let ctx = Context::local(2)?;
+    /// assert_eq!(ctx.range(-3_i32..8).min_by_key_async(|x| x.abs()).wait()?, 0);
+    /// # Ok::<(), firesteel::Error>(())
+    /// ```
     #[track_caller]
     fn min_by_key_async<K: Ord + 'static, F>(&self, key: F) -> JobHandle<Self::Item>
     where
@@ -166,6 +201,13 @@ pub trait OrderActions: Rdd {
     }
 
     /// The row with the greatest key, in the background.
+    ///
+    /// ```
+    /// # use firesteel::prelude::*;
+    /// # let ctx = Context::local(2)?;
+    /// assert_eq!(ctx.range(-3_i32..8).max_by_key_async(|x| x.abs()).wait()?, 7);
+    /// # Ok::<(), firesteel::Error>(())
+    /// ```
     #[track_caller]
     fn max_by_key_async<K: Ord + 'static, F>(&self, key: F) -> JobHandle<Self::Item>
     where
@@ -194,6 +236,13 @@ pub trait OrderActions: Rdd {
     }
 
     /// The `most` least rows, in the background.
+    ///
+    /// ```
+    /// # use firesteel::prelude::*;
+    /// # let ctx = Context::local(2)?;
+    /// assert_eq!(ctx.parallelize(vec![3, 1, 2]).take_ordered_async(2).wait()?, [1, 2]);
+    /// # Ok::<(), firesteel::Error>(())
+    /// ```
     #[track_caller]
     fn take_ordered_async(&self, most: usize) -> JobHandle<Vec<Self::Item>>
     where
@@ -220,6 +269,13 @@ pub trait OrderActions: Rdd {
     }
 
     /// The `most` rows with the least keys, in the background.
+    ///
+    /// ```
+    /// # use firesteel::prelude::*;
+    /// # let ctx = Context::local(2)?;
+    /// assert_eq!(ctx.range(0..10).take_ordered_by_async(2, |x| (x % 5, *x)).wait()?, [0, 5]);
+    /// # Ok::<(), firesteel::Error>(())
+    /// ```
     #[track_caller]
     fn take_ordered_by_async<K: Ord + 'static, F>(&self, most: usize, key: F) -> JobHandle<Vec<Self::Item>>
     where
@@ -246,6 +302,13 @@ pub trait OrderActions: Rdd {
     }
 
     /// The `most` greatest rows, in the background.
+    ///
+    /// ```
+    /// # use firesteel::prelude::*;
+    /// # let ctx = Context::local(2)?;
+    /// assert_eq!(ctx.parallelize(vec![3, 1, 2]).top_async(2).wait()?, [3, 2]);
+    /// # Ok::<(), firesteel::Error>(())
+    /// ```
     #[track_caller]
     fn top_async(&self, most: usize) -> JobHandle<Vec<Self::Item>>
     where
@@ -275,6 +338,13 @@ pub trait OrderActions: Rdd {
     }
 
     /// The `most` rows with the greatest keys, in the background.
+    ///
+    /// ```
+    /// # use firesteel::prelude::*;
+    /// # let ctx = Context::local(2)?;
+    /// assert_eq!(ctx.range(0..10).top_by_async(2, |x| (x % 5, *x)).wait()?, [9, 4]);
+    /// # Ok::<(), firesteel::Error>(())
+    /// ```
     #[track_caller]
     fn top_by_async<K: Ord + 'static, F>(&self, most: usize, key: F) -> JobHandle<Vec<Self::Item>>
     where

@@ -40,6 +40,14 @@ pub trait PairActions<K: Data, V: Data>: Rdd<Item = (K, V)> {
     }
 
     /// How many rows each key has, in the background.
+    ///
+    /// ```
+    /// # use firesteel::prelude::*;
+    /// # let ctx = Context::local(2)?;
+    /// let counts = ctx.range(0..10).map(|x| (x % 3, x)).count_by_key_async();
+    /// assert_eq!(counts.wait()?[&0], 4);
+    /// # Ok::<(), firesteel::Error>(())
+    /// ```
     #[track_caller]
     fn count_by_key_async(&self) -> JobHandle<HashMap<K, u64>>
     where
@@ -67,6 +75,14 @@ pub trait PairActions<K: Data, V: Data>: Rdd<Item = (K, V)> {
     }
 
     /// All pairs as a map, in the background.
+    ///
+    /// ```
+    /// # use firesteel::prelude::*;
+    /// # let ctx = Context::local(2)?;
+    /// let squares = ctx.range(0..5).map(|x| (x, x * x)).collect_as_map_async();
+    /// assert_eq!(squares.wait()?[&4], 16);
+    /// # Ok::<(), firesteel::Error>(())
+    /// ```
     #[track_caller]
     fn collect_as_map_async(&self) -> JobHandle<HashMap<K, V>>
     where
@@ -94,6 +110,13 @@ pub trait PairActions<K: Data, V: Data>: Rdd<Item = (K, V)> {
     }
 
     /// The values of one key, in the background.
+    ///
+    /// ```
+    /// # use firesteel::prelude::*;
+    /// # let ctx = Context::local(2)?;
+    /// assert_eq!(ctx.range(0..10).map(|x| (x % 4, x)).lookup_async(&1).wait()?, [1, 5, 9]);
+    /// # Ok::<(), firesteel::Error>(())
+    /// ```
     #[track_caller]
     fn lookup_async(&self, key: &K) -> JobHandle<Vec<V>>
     where

@@ -60,6 +60,15 @@ impl<T> Drop for Inner<T> {
 
 impl Context {
     /// Makes `value` readable for every task.
+    ///
+    /// ```
+    /// # use firesteel::prelude::*;
+    /// # let ctx = Context::local(2)?;
+    /// let factors = ctx.broadcast(vec![10, 100])?;
+    /// let scaled = ctx.range(0..2_usize).with(factors).map(|factors, x| factors.value()[x] * 3);
+    /// assert_eq!(scaled.collect()?, [30, 300]);
+    /// # Ok::<(), firesteel::Error>(())
+    /// ```
     pub fn broadcast<T: Data>(&self, value: T) -> Result<Broadcast<T>> {
         let driver = self.driver().clone();
         if driver.is_stopped() {
@@ -75,6 +84,14 @@ impl Context {
 impl<T: Data> Broadcast<T> {
     /// The value. After [`destroy`](Broadcast::destroy) it is an error: inside a task the task fails, elsewhere it
     /// panics.
+    ///
+    /// ```
+    /// # use firesteel::prelude::*;
+    /// # let ctx = Context::local(2)?;
+    /// let names = ctx.broadcast(vec!["zero".to_owned(), "one".to_owned()])?;
+    /// assert_eq!(names.value()[1], "one");
+    /// # Ok::<(), firesteel::Error>(())
+    /// ```
     pub fn value(&self) -> &T {
         if self.0.destroyed.load(Ordering::Relaxed) {
             self.fail("was used after it was destroyed");
@@ -83,16 +100,42 @@ impl<T: Data> Broadcast<T> {
     }
 
     /// The id.
+    ///
+    /// ```
+    /// # use firesteel::prelude::*;
+    /// # let ctx = Context::local(2)?;
+    /// let (one, two) = (ctx.broadcast(1)?, ctx.broadcast(2)?);
+    /// assert_ne!(one.id(), two.id());
+    /// # Ok::<(), firesteel::Error>(())
+    /// ```
     pub fn id(&self) -> u64 {
         self.0.id
     }
 
     /// Removes the copies of executors; when a task needs the value again, it is fetched again.
+    ///
+    /// ```
+    /// # use firesteel::prelude::*;
+    /// # let ctx = Context::local(2)?;
+    /// let factor = ctx.broadcast(3)?;
+    /// factor.unpersist();
+    /// assert_eq!(ctx.range(0..3).with(factor).map(|factor, x| x * *factor.value()).collect()?, [0, 3, 6]);
+    /// # Ok::<(), firesteel::Error>(())
+    /// ```
     pub fn unpersist(&self) {
         // In one process there is one copy, and it is the driver's own.
     }
 
     /// Removes the value everywhere. Whoever uses it afterwards fails.
+    ///
+    /// ```
+    /// # use firesteel::prelude::*;
+    /// # let ctx = Context::local(2)?;
+    /// let factor = ctx.broadcast(3)?;
+    /// factor.destroy();
+    /// assert!(ctx.range(0..3).with(factor).map(|factor, x| x * *factor.value()).collect().is_err());
+    /// # Ok::<(), firesteel::Error>(())
+    /// ```
     pub fn destroy(&self) {
         self.0.destroyed.store(true, Ordering::Relaxed);
         if let Some(driver) = &self.0.driver {

@@ -41,6 +41,16 @@ impl<R: Rdd> Persisted<R> {
     }
 
     /// How partitions are kept.
+    ///
+    /// ```
+    /// # use firesteel::{StorageLevel, prelude::*};
+    /// # let ctx = Context::local(2)?;
+    /// let rdd = ctx.range(0..9).cache();
+    /// assert_eq!(rdd.storage_level(), StorageLevel::MEMORY_ONLY);
+    /// rdd.unpersist();
+    /// assert_eq!(rdd.storage_level(), StorageLevel::NONE);
+    /// # Ok::<(), firesteel::Error>(())
+    /// ```
     pub fn storage_level(&self) -> StorageLevel {
         self.level.unwrap_or_else(|| self.handle.storage())
     }

@@ -74,11 +74,34 @@ impl<R: Rdd> Checkpointed<R> {
     }
 
     /// Whether the rows are written down.
+    ///
+    /// ```
+    /// # use firesteel::prelude::*;
+    /// # let ctx = Context::local(2)?;
+    /// let rdd = ctx.range(0..9).local_checkpoint();
+    /// assert!(!rdd.is_checkpointed());
+    /// rdd.count()?;
+    /// assert!(rdd.is_checkpointed());
+    /// # Ok::<(), firesteel::Error>(())
+    /// ```
     pub fn is_checkpointed(&self) -> bool {
         matches!(*self.source(), Source::Files(_) | Source::Blocks)
     }
 
     /// The folder of the files, once they are written.
+    ///
+    /// ```
+    /// # use firesteel::prelude::*;
+    /// # let ctx = Context::local(2)?;
+    /// let folder = std::env::temp_dir().join(format!("firesteel-doc-checkpoint-file-{}", std::process::id()));
+    /// ctx.set_checkpoint_dir(folder.to_str().unwrap())?;
+    /// let rdd = ctx.range(0..9).checkpoint()?;
+    /// assert_eq!(rdd.checkpoint_file(), None);
+    /// rdd.count()?;
+    /// assert!(rdd.checkpoint_file().is_some());
+    /// # std::fs::remove_dir_all(folder)?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn checkpoint_file(&self) -> Option<String> {
         match &*self.source() {
             Source::Files(folder) => Some(folder.to_string()),

@@ -41,21 +41,49 @@ impl Context {
     }
 
     /// The settings of a context to be.
+    ///
+    /// ```
+    /// # use firesteel::prelude::*;
+    /// let ctx = Context::builder().app_name("report").master("local[3]").start()?;
+    /// assert_eq!(ctx.default_parallelism(), 3);
+    /// # Ok::<(), firesteel::Error>(())
+    /// ```
     pub fn builder() -> ContextBuilder {
         ContextBuilder::default()
     }
 
     /// A context that runs on `cores` threads of this process.
+    ///
+    /// ```
+    /// # use firesteel::prelude::*;
+    /// let ctx = Context::local(2)?;
+    /// assert_eq!(ctx.range(0..10).sum()?, 45);
+    /// # Ok::<(), firesteel::Error>(())
+    /// ```
     pub fn local(cores: u32) -> Result<Self> {
         Self::builder().master(format!("local[{cores}]")).start()
     }
 
     /// The settings of the application.
+    ///
+    /// ```
+    /// # use firesteel::{prelude::*, settings};
+    /// let ctx = Context::builder().master("local").app_name("report").start()?;
+    /// assert_eq!(ctx.conf().get(settings::APP_NAME).as_deref(), Some("report"));
+    /// # Ok::<(), firesteel::Error>(())
+    /// ```
     pub fn conf(&self) -> &Conf {
         &self.driver().conf
     }
 
     /// How many partitions an RDD has when nobody says otherwise.
+    ///
+    /// ```
+    /// # use firesteel::prelude::*;
+    /// # let ctx = Context::local(2)?;
+    /// assert_eq!(ctx.range(0..10).num_partitions(), ctx.default_parallelism());
+    /// # Ok::<(), firesteel::Error>(())
+    /// ```
     pub fn default_parallelism(&self) -> u32 {
         self.driver().query(firesteel_scheduler::Scheduler::default_parallelism)
     }
@@ -92,6 +120,15 @@ impl Context {
     }
 
     /// Ends the application: active jobs fail, later ones are refused.
+    ///
+    /// ```
+    /// # use firesteel::prelude::*;
+    /// # let ctx = Context::local(2)?;
+    /// let rdd = ctx.range(0..9);
+    /// ctx.stop()?;
+    /// assert!(matches!(rdd.count(), Err(Error::Stopped)));
+    /// # Ok::<(), firesteel::Error>(())
+    /// ```
     pub fn stop(&self) -> Result<()> {
         Ok(self.driver().stop()?)
     }

@@ -41,18 +41,41 @@ pub struct ContextBuilder {
 
 impl ContextBuilder {
     /// With all settings of `conf`.
+    ///
+    /// ```
+    /// # use firesteel::{Conf, prelude::*};
+    /// let conf = Conf::new().set("firesteel.default.parallelism", 5)?;
+    /// let ctx = Context::builder().conf(conf).master("local[2]").start()?;
+    /// assert_eq!(ctx.range(0..10).num_partitions(), 5);
+    /// # Ok::<(), firesteel::Error>(())
+    /// ```
     pub fn conf(mut self, conf: Conf) -> Self {
         self.conf = conf;
         self
     }
 
     /// Where the application runs: `local`, `local[4]`, `local[*]`, `local[4,2]` (four cores, two tries for a task).
+    ///
+    /// ```
+    /// # use firesteel::prelude::*;
+    /// let ctx = Context::builder().master("local[4]").start()?;
+    /// assert_eq!(ctx.default_parallelism(), 4);
+    /// assert!(Context::builder().master("the moon").start().is_err());
+    /// # Ok::<(), firesteel::Error>(())
+    /// ```
     pub fn master(mut self, master: impl Into<String>) -> Self {
         self.master = Some(master.into());
         self
     }
 
     /// What the application is called.
+    ///
+    /// ```
+    /// # use firesteel::{prelude::*, settings};
+    /// let ctx = Context::builder().app_name("report").master("local").start()?;
+    /// assert_eq!(ctx.conf().get(settings::APP_NAME).as_deref(), Some("report"));
+    /// # Ok::<(), firesteel::Error>(())
+    /// ```
     pub fn app_name(self, name: &str) -> Self {
         let conf = self.conf.clone().set("firesteel.app.name", name).unwrap_or(self.conf);
         Self { conf, ..self }
@@ -60,6 +83,14 @@ impl ContextBuilder {
 
     /// Sets one of the [settings](https://docs.rs/firesteel). Fails if there is no such setting or it does not take
     /// the value.
+    ///
+    /// ```
+    /// # use firesteel::prelude::*;
+    /// let ctx = Context::builder().set("firesteel.default.parallelism", 5)?.master("local[2]").start()?;
+    /// assert_eq!(ctx.default_parallelism(), 5);
+    /// assert!(Context::builder().set("firesteel.default.paralelism", 5).is_err());
+    /// # Ok::<(), firesteel::Error>(())
+    /// ```
     pub fn set(mut self, key: &str, value: impl fmt::Display) -> Result<Self> {
         self.conf = self.conf.set(key, value)?;
         Ok(self)
@@ -67,12 +98,26 @@ impl ContextBuilder {
 
     /// Runs local tasks from their shipped form, as a cluster does: operators, results and shuffled rows are
     /// serialized. Slower; it shows early what could not be shipped.
+    ///
+    /// ```
+    /// # use firesteel::prelude::*;
+    /// let ctx = Context::builder().master("local[2]").shipped(true).start()?;
+    /// assert_eq!(ctx.range(0..4).map(|x| x * x).collect()?, [0, 1, 4, 9]);
+    /// # Ok::<(), firesteel::Error>(())
+    /// ```
     pub fn shipped(self, shipped: bool) -> Self {
         let conf = self.conf.clone().set("firesteel.local.ship", shipped).unwrap_or(self.conf);
         Self { conf, ..self }
     }
 
     /// Starts the application.
+    ///
+    /// ```
+    /// # use firesteel::prelude::*;
+    /// let ctx = Context::builder().master("local[*]").start()?;
+    /// assert_eq!(ctx.range(0..10).count()?, 10);
+    /// # Ok::<(), firesteel::Error>(())
+    /// ```
     pub fn start(self) -> Result<Context> {
         let conf = self.conf;
         let master: MasterUrl = match &self.master {

@@ -31,6 +31,16 @@ impl Context {
     }
 
     /// Lets go of a listener; gives whether it was there.
+    ///
+    /// ```
+    /// # use firesteel::prelude::*;
+    /// # use firesteel_types::ListenerEvent;
+    /// # let ctx = Context::local(2)?;
+    /// let listener = ctx.add_listener(|event: &ListenerEvent| drop(event.clone()))?;
+    /// assert!(ctx.remove_listener(listener));
+    /// assert!(!ctx.remove_listener(listener));
+    /// # Ok::<(), firesteel::Error>(())
+    /// ```
     pub fn remove_listener(&self, listener: ListenerId) -> bool {
         self.driver().bus.remove(listener)
     }
@@ -53,6 +63,13 @@ impl Context {
     }
 
     /// Where the web pages of the application are, if they are served.
+    ///
+    /// ```
+    /// # use firesteel::prelude::*;
+    /// # let ctx = Context::local(2)?;
+    /// assert!(ctx.ui_web_url().is_none_or(|url| url.starts_with("http")));
+    /// # Ok::<(), firesteel::Error>(())
+    /// ```
     pub fn ui_web_url(&self) -> Option<String> {
         None
     }

@@ -54,6 +54,16 @@ impl Context {
     }
 
     /// Sets or removes a property of this thread. Jobs take the properties that are set when they are submitted.
+    ///
+    /// ```
+    /// # use firesteel::prelude::*;
+    /// # let ctx = Context::local(2)?;
+    /// ctx.set_local_property("team", Some("search"));
+    /// assert_eq!(ctx.local_property("team").as_deref(), Some("search"));
+    /// ctx.set_local_property("team", None);
+    /// assert_eq!(ctx.local_property("team"), None);
+    /// # Ok::<(), firesteel::Error>(())
+    /// ```
     pub fn set_local_property(&self, key: &str, value: Option<&str>) {
         let driver = self.driver();
         let before = driver.local_properties();
@@ -68,6 +78,16 @@ impl Context {
     }
 
     /// The FAIR pool that this thread's jobs go to; none is the default pool.
+    ///
+    /// ```
+    /// # use firesteel::prelude::*;
+    /// # let ctx = Context::local(2)?;
+    /// ctx.set_pool(Some("reports"));
+    /// assert_eq!(ctx.local_property("spark.scheduler.pool").as_deref(), Some("reports"));
+    /// ctx.set_pool(None);
+    /// assert_eq!(ctx.local_property("spark.scheduler.pool"), None);
+    /// # Ok::<(), firesteel::Error>(())
+    /// ```
     pub fn set_pool(&self, pool: Option<&str>) {
         self.set_local_property(Properties::POOL, pool);
     }
@@ -90,6 +110,16 @@ impl Context {
     }
 
     /// Takes this thread's jobs out of their group.
+    ///
+    /// ```
+    /// # use firesteel::prelude::*;
+    /// # let ctx = Context::local(2)?;
+    /// ctx.set_job_group("nightly", "", false);
+    /// ctx.clear_job_group();
+    /// ctx.range(0..9).count()?;
+    /// assert!(ctx.status()?.job_ids_for_group(Some("nightly")).is_empty());
+    /// # Ok::<(), firesteel::Error>(())
+    /// ```
     pub fn clear_job_group(&self) {
         for key in [Properties::JOB_GROUP, Properties::DESCRIPTION, Properties::INTERRUPT_ON_CANCEL] {
             self.set_local_property(key, None);
@@ -97,11 +127,30 @@ impl Context {
     }
 
     /// What this thread's jobs do, for people.
+    ///
+    /// ```
+    /// # use firesteel::prelude::*;
+    /// # let ctx = Context::local(2)?;
+    /// ctx.set_job_description(Some("counts the rows"));
+    /// ctx.range(0..9).count()?;
+    /// assert_eq!(ctx.status()?.jobs()[0].description.as_deref(), Some("counts the rows"));
+    /// # Ok::<(), firesteel::Error>(())
+    /// ```
     pub fn set_job_description(&self, description: Option<&str>) {
         self.set_local_property(Properties::DESCRIPTION, description);
     }
 
     /// The tags that this thread's jobs carry.
+    ///
+    /// ```
+    /// # use firesteel::prelude::*;
+    /// # let ctx = Context::local(2)?;
+    /// assert!(ctx.job_tags().is_empty());
+    /// ctx.add_job_tag("etl")?;
+    /// ctx.add_job_tag("nightly")?;
+    /// assert_eq!(ctx.job_tags(), ["etl", "nightly"]);
+    /// # Ok::<(), firesteel::Error>(())
+    /// ```
     pub fn job_tags(&self) -> Vec<String> {
         let tags = self.local_property(Properties::TAGS).unwrap_or_default();
         tags.split(',').filter(|tag| !tag.is_empty()).map(str::to_owned).collect()
@@ -128,6 +177,16 @@ impl Context {
     }
 
     /// Removes a tag from this thread's later jobs.
+    ///
+    /// ```
+    /// # use firesteel::prelude::*;
+    /// # let ctx = Context::local(2)?;
+    /// ctx.add_job_tag("etl")?;
+    /// ctx.add_job_tag("nightly")?;
+    /// ctx.remove_job_tag("etl")?;
+    /// assert_eq!(ctx.job_tags(), ["nightly"]);
+    /// # Ok::<(), firesteel::Error>(())
+    /// ```
     pub fn remove_job_tag(&self, tag: &str) -> Result<()> {
         check_tag(tag)?;
         let mut tags = self.job_tags();
@@ -137,6 +196,15 @@ impl Context {
     }
 
     /// Removes every tag from this thread's later jobs.
+    ///
+    /// ```
+    /// # use firesteel::prelude::*;
+    /// # let ctx = Context::local(2)?;
+    /// ctx.add_job_tag("etl")?;
+    /// ctx.clear_job_tags();
+    /// assert!(ctx.job_tags().is_empty());
+    /// # Ok::<(), firesteel::Error>(())
+    /// ```
     pub fn clear_job_tags(&self) {
         self.set_tags(&[]);
     }

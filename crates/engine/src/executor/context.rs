@@ -100,6 +100,14 @@ impl TaskContext {
     }
 
     /// The task that runs on this thread, if one does.
+    ///
+    /// ```
+    /// # use firesteel::prelude::*;
+    /// # let ctx = Context::local(2)?;
+    /// assert!(TaskContext::current().is_none());
+    /// assert!(ctx.range(0..1).map(|_| TaskContext::current().is_some()).first()?);
+    /// # Ok::<(), firesteel::Error>(())
+    /// ```
     pub fn current() -> Option<Self> {
         CURRENT.with_borrow(Clone::clone)
     }
@@ -120,62 +128,173 @@ impl TaskContext {
     }
 
     /// The stage and which attempt of it.
+    ///
+    /// ```
+    /// # use firesteel::prelude::*;
+    /// # let ctx = Context::local(2)?;
+    /// let stages = ctx.range_into(0..2, 2).map(|_| TaskContext::current().unwrap().stage()).collect()?;
+    /// assert_eq!(stages[0], stages[1]);
+    /// # Ok::<(), firesteel::Error>(())
+    /// ```
     pub fn stage(&self) -> StageAttemptId {
         self.0.identity.set
     }
 
     /// The partition that this task computes.
+    ///
+    /// ```
+    /// # use firesteel::prelude::*;
+    /// # let ctx = Context::local(2)?;
+    /// let partitions = ctx.range_into(0..3, 3).map(|_| TaskContext::current().unwrap().partition().0);
+    /// assert_eq!(partitions.collect()?, [0, 1, 2]);
+    /// # Ok::<(), firesteel::Error>(())
+    /// ```
     pub fn partition(&self) -> PartitionId {
         self.0.identity.partition
     }
 
     /// How many partitions the stage has.
+    ///
+    /// ```
+    /// # use firesteel::prelude::*;
+    /// # let ctx = Context::local(2)?;
+    /// let partitions = ctx.range_into(0..3, 3).map(|_| TaskContext::current().unwrap().num_partitions());
+    /// assert_eq!(partitions.collect()?, [3, 3, 3]);
+    /// # Ok::<(), firesteel::Error>(())
+    /// ```
     pub fn num_partitions(&self) -> u32 {
         self.0.identity.partitions
     }
 
     /// How many attempts of the same task came before, in this attempt of the stage.
+    ///
+    /// ```
+    /// # use firesteel::prelude::*;
+    /// let ctx = Context::builder().master("local[1,2]").start()?;
+    /// let numbers = ctx.range_into(0..1, 1).map(|_| {
+    ///     let number = TaskContext::current().unwrap().attempt_number().0;
+    ///     assert!(number > 0, "the first attempt fails");
+    ///     number
+    /// });
+    /// assert_eq!(numbers.collect()?, [1]);
+    /// # Ok::<(), firesteel::Error>(())
+    /// ```
     pub fn attempt_number(&self) -> AttemptNumber {
         self.0.identity.number
     }
 
     /// The id of this attempt, unique in the application.
+    ///
+    /// ```
+    /// # use firesteel::prelude::*;
+    /// # let ctx = Context::local(2)?;
+    /// let attempts = ctx.range_into(0..2, 2).map(|_| TaskContext::current().unwrap().attempt_id()).collect()?;
+    /// assert_ne!(attempts[0], attempts[1]);
+    /// # Ok::<(), firesteel::Error>(())
+    /// ```
     pub fn attempt_id(&self) -> AttemptId {
         self.0.identity.attempt
     }
 
     /// The executor it runs on.
+    ///
+    /// ```
+    /// # use firesteel::prelude::*;
+    /// # let ctx = Context::local(2)?;
+    /// let executors = ctx.range(0..1).map(|_| TaskContext::current().unwrap().executor().to_string());
+    /// assert_eq!(executors.collect()?, ["driver"]);
+    /// # Ok::<(), firesteel::Error>(())
+    /// ```
     pub fn executor(&self) -> ExecutorId {
         self.0.identity.executor
     }
 
     /// The cpus it was given.
+    ///
+    /// ```
+    /// # use firesteel::prelude::*;
+    /// # let ctx = Context::local(2)?;
+    /// let cores = ctx.range(0..1).map(|_| TaskContext::current().unwrap().cpus().whole());
+    /// assert_eq!(cores.collect()?, [1]);
+    /// # Ok::<(), firesteel::Error>(())
+    /// ```
     pub fn cpus(&self) -> Cpus {
         self.0.identity.cpus
     }
 
     /// The addresses of the custom resources it was given.
+    ///
+    /// ```
+    /// # use firesteel::prelude::*;
+    /// # let ctx = Context::local(2)?;
+    /// let kinds = ctx.range(0..1).map(|_| TaskContext::current().unwrap().resources().len());
+    /// assert_eq!(kinds.collect()?, [0]);
+    /// # Ok::<(), firesteel::Error>(())
+    /// ```
     pub fn resources(&self) -> &ResourceAssignment {
         &self.0.identity.resources
     }
 
     /// A property of its job, as it was when the job was submitted.
+    ///
+    /// ```
+    /// # use firesteel::prelude::*;
+    /// # let ctx = Context::local(2)?;
+    /// ctx.set_local_property("team", Some("search"));
+    /// let known = ctx.range(0..1).map(|_| TaskContext::current().unwrap().property("team") == Some("search"));
+    /// assert_eq!(known.collect()?, [true]);
+    /// # Ok::<(), firesteel::Error>(())
+    /// ```
     pub fn property(&self, key: &str) -> Option<&str> {
         self.0.identity.properties.get(key)
     }
 
     /// Every property of its job.
+    ///
+    /// ```
+    /// # use firesteel::prelude::*;
+    /// # let ctx = Context::local(2)?;
+    /// ctx.add_job_tag("etl")?;
+    /// let tagged = ctx.range(0..1).map(|_| TaskContext::current().unwrap().properties().has_tag("etl"));
+    /// assert_eq!(tagged.collect()?, [true]);
+    /// # Ok::<(), firesteel::Error>(())
+    /// ```
     pub fn properties(&self) -> &Properties {
         &self.0.identity.properties
     }
 
     /// Whether somebody wants the task to end.
+    ///
+    /// ```
+    /// # use firesteel::prelude::*;
+    /// # let ctx = Context::local(2)?;
+    /// let waiting = ctx.range(0..1).for_each_async(|_| {
+    ///     let task = TaskContext::current().unwrap();
+    ///     while !task.is_interrupted() {
+    ///         std::thread::yield_now();
+    ///     }
+    /// });
+    /// waiting.cancel();
+    /// assert!(waiting.wait().is_err());
+    /// # Ok::<(), firesteel::Error>(())
+    /// ```
     pub fn is_interrupted(&self) -> bool {
         self.0.kill.is_killed()
     }
 
     /// Ends the task here if somebody wants it to end. Operators call it between batches of rows; a long loop of the
     /// user's own may, too.
+    ///
+    /// ```
+    /// # use firesteel::prelude::*;
+    /// # let ctx = Context::local(2)?;
+    /// let endless = ctx.range(0..1).for_each_async(|_| loop {
+    ///     TaskContext::current().unwrap().check();
+    /// });
+    /// endless.cancel();
+    /// assert!(endless.wait().is_err());
+    /// # Ok::<(), firesteel::Error>(())
+    /// ```
     #[inline]
     pub fn check(&self) {
         if self.0.kill.is_killed() {
@@ -184,17 +303,57 @@ impl TaskContext {
     }
 
     /// Keeps `value` until the task is over, and lends it for as long as the task context itself.
+    ///
+    /// ```
+    /// # use firesteel::prelude::*;
+    /// # let ctx = Context::local(2)?;
+    /// let lengths = ctx.range(0..1).map(|_| {
+    ///     let task = TaskContext::current().unwrap();
+    ///     let held: &String = task.hold("until the end".to_owned());
+    ///     held.len()
+    /// });
+    /// assert_eq!(lengths.collect()?, [13]);
+    /// # Ok::<(), firesteel::Error>(())
+    /// ```
     pub fn hold<T: Send + Sync + 'static>(&self, value: T) -> &T {
         let held = self.0.held.push_get(Box::new(value));
         held.downcast_ref().expect("it was put in as this very type")
     }
 
     /// Runs `listener` when the task is over, however it ends; the last one added runs first.
+    ///
+    /// ```
+    /// # use firesteel::prelude::*;
+    /// # use std::sync::atomic::{AtomicU32, Ordering};
+    /// # let ctx = Context::local(2)?;
+    /// static OVER: AtomicU32 = AtomicU32::new(0);
+    /// ctx.range_into(0..4, 2).for_each_partition(|_| {
+    ///     TaskContext::current().unwrap().on_completion(|task| {
+    ///         OVER.fetch_add(1 + task.partition().0, Ordering::Relaxed);
+    ///     });
+    /// })?;
+    /// assert_eq!(OVER.load(Ordering::Relaxed), 3);
+    /// # Ok::<(), firesteel::Error>(())
+    /// ```
     pub fn on_completion(&self, listener: impl FnOnce(&Self) + Send + 'static) {
         self.0.listeners.on_completion(self, Box::new(listener));
     }
 
     /// Runs `listener` with the message of the failure when the task fails, before the completion listeners.
+    ///
+    /// ```
+    /// # use firesteel::prelude::*;
+    /// # use std::sync::Mutex;
+    /// # let ctx = Context::local(2)?;
+    /// static WHY: Mutex<String> = Mutex::new(String::new());
+    /// let failed = ctx.range(0..1).for_each(|x| {
+    ///     TaskContext::current().unwrap().on_failure(|_, why| WHY.lock().unwrap().push_str(why));
+    ///     assert!(x > 5, "too small");
+    /// });
+    /// assert!(failed.is_err());
+    /// assert!(WHY.lock().unwrap().contains("too small"));
+    /// # Ok::<(), firesteel::Error>(())
+    /// ```
     pub fn on_failure(&self, listener: impl FnOnce(&Self, &str) + Send + 'static) {
         self.0.listeners.on_failure(self, Box::new(listener));
     }

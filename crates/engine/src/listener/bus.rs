@@ -112,6 +112,15 @@ impl ListenerBus {
     pub const EXECUTOR_MANAGEMENT: &'static str = "executorManagement";
 
     /// A bus without listeners, to be started.
+    ///
+    /// ```
+    /// # use firesteel::listener::{ListenerBus, Wait};
+    /// let bus = ListenerBus::new();
+    /// assert!(bus.flush(Wait::No).is_err(), "it is not started");
+    /// bus.start()?;
+    /// bus.flush(Wait::No)?;
+    /// # Ok::<(), firesteel::listener::BusError>(())
+    /// ```
     pub fn new() -> Self {
         Self {
             is_wanted: AtomicBool::new(true),
@@ -124,6 +133,19 @@ impl ListenerBus {
     ///
     /// It hears what is posted from now on. Before the bus is started it also hears what was posted before. Fails once
     /// the bus is stopped.
+    ///
+    /// ```
+    /// # use firesteel::listener::{ListenerBus, Wait};
+    /// # use firesteel_types::ListenerEvent;
+    /// let bus = ListenerBus::new();
+    /// let first = bus.add(ListenerBus::SHARED, |_: &ListenerEvent| ())?;
+    /// let second = bus.add("of my own", |_: &ListenerEvent| ())?;
+    /// assert_ne!(first, second);
+    /// bus.start()?;
+    /// bus.stop(Wait::Forever)?;
+    /// assert!(bus.add(ListenerBus::SHARED, |_: &ListenerEvent| ()).is_err());
+    /// # Ok::<(), firesteel::listener::BusError>(())
+    /// ```
     pub fn add(&self, queue: &str, listener: impl Listener + 'static) -> Result<ListenerId, BusError> {
         let id = ListenerId(self.next_id.fetch_add(1, Ordering::Relaxed));
         let kind = std::any::type_name_of_val(&listener);
@@ -149,6 +171,16 @@ impl ListenerBus {
     ///
     /// It still hears what was posted before, and is then dropped, both on its own thread: [`flush`](Self::flush)
     /// waits for that. A listener may remove itself.
+    ///
+    /// ```
+    /// # use firesteel::listener::ListenerBus;
+    /// # use firesteel_types::ListenerEvent;
+    /// let bus = ListenerBus::new();
+    /// let listener = bus.add(ListenerBus::SHARED, |_: &ListenerEvent| ())?;
+    /// assert!(bus.remove(listener));
+    /// assert!(!bus.remove(listener));
+    /// # Ok::<(), firesteel::listener::BusError>(())
+    /// ```
     pub fn remove(&self, id: ListenerId) -> bool {
         let mut phase = self.phase.lock();
         match &mut *phase {
@@ -174,6 +206,14 @@ impl ListenerBus {
     /// Begins to deliver, first of all what was posted before.
     ///
     /// Fails if the bus was started before. If there are no threads to be had, the bus is stopped.
+    ///
+    /// ```
+    /// # use firesteel::listener::ListenerBus;
+    /// let bus = ListenerBus::new();
+    /// bus.start()?;
+    /// assert!(bus.start().is_err());
+    /// # Ok::<(), firesteel::listener::BusError>(())
+    /// ```
     pub fn start(&self) -> Result<(), BusError> {
         let mut phase = self.phase.lock();
         let (waiting, early) = match &mut *phase {
@@ -205,6 +245,19 @@ impl ListenerBus {
     ///
     /// Never waits for a listener. Ignored after [`stop`](Self::stop). While nobody listens to a running bus it costs
     /// one atomic load; where making the events costs something, ask [`is_wanted`](Self::is_wanted) before.
+    ///
+    /// ```
+    /// # use firesteel::listener::{ListenerBus, Wait};
+    /// # use firesteel_types::{ExecutorId, ListenerEvent, Timestamp};
+    /// let bus = ListenerBus::new();
+    /// let (seen, events) = std::sync::mpsc::channel();
+    /// bus.add(ListenerBus::SHARED, move |event: &ListenerEvent| seen.send(event.clone()).unwrap())?;
+    /// bus.start()?;
+    /// bus.post(vec![ListenerEvent::ExecutorUnexcluded { executor: ExecutorId(1), time: Timestamp::ZERO }]);
+    /// bus.stop(Wait::Forever)?;
+    /// assert_eq!(events.iter().count(), 1);
+    /// # Ok::<(), firesteel::listener::BusError>(())
+    /// ```
     pub fn post(&self, events: Vec<ListenerEvent>) {
         if !self.is_wanted() || events.is_empty() {
             return;
@@ -218,6 +271,17 @@ impl ListenerBus {
     }
 
     /// Whether somebody would hear an event, now or once the bus is started.
+    ///
+    /// ```
+    /// # use firesteel::listener::ListenerBus;
+    /// # use firesteel_types::ListenerEvent;
+    /// let bus = ListenerBus::new();
+    /// bus.start()?;
+    /// assert!(!bus.is_wanted());
+    /// bus.add(ListenerBus::SHARED, |_: &ListenerEvent| ())?;
+    /// assert!(bus.is_wanted());
+    /// # Ok::<(), firesteel::listener::BusError>(())
+    /// ```
     #[inline]
     pub fn is_wanted(&self) -> bool {
         self.is_wanted.load(Ordering::Acquire)
@@ -227,6 +291,15 @@ impl ListenerBus {
     ///
     /// Fails when the time is over; with [`Wait::No`] it only looks. Refused before the bus is started, and inside a
     /// listener, which would wait for itself.
+    ///
+    /// ```
+    /// # use firesteel::listener::{BusError, ListenerBus, Wait};
+    /// let bus = ListenerBus::new();
+    /// assert!(matches!(bus.flush(Wait::Forever), Err(BusError::NotStarted)));
+    /// bus.start()?;
+    /// assert!(bus.flush(Wait::Forever).is_ok());
+    /// # Ok::<(), firesteel::listener::BusError>(())
+    /// ```
     pub fn flush(&self, wait: Wait) -> Result<(), BusError> {
         let phase = self.phase.lock();
         let queues = match &*phase {
@@ -244,6 +317,15 @@ impl ListenerBus {
     /// Waits for that as long as `wait` says, and fails when the time is over; what is not delivered by then is
     /// delivered afterwards, as long as the process lives. A second call only waits. Refused before the bus is started,
     /// and inside a listener, which would wait for itself.
+    ///
+    /// ```
+    /// # use firesteel::listener::{BusError, ListenerBus, Wait};
+    /// let bus = ListenerBus::new();
+    /// bus.start()?;
+    /// bus.stop(Wait::Forever)?;
+    /// assert!(matches!(bus.start(), Err(BusError::Stopped)));
+    /// # Ok::<(), firesteel::listener::BusError>(())
+    /// ```
     pub fn stop(&self, wait: Wait) -> Result<(), BusError> {
         let mut phase = self.phase.lock();
         let queues = match &mut *phase {
@@ -263,6 +345,11 @@ impl ListenerBus {
     /// Whether the caller is a listener of this bus, which must not wait for it.
     ///
     /// Whoever stops the bus as a part of something larger asks this first.
+    ///
+    /// ```
+    /// # use firesteel::listener::ListenerBus;
+    /// assert!(!ListenerBus::new().is_listener_thread());
+    /// ```
     pub fn is_listener_thread(&self) -> bool {
         match &*self.phase.lock() {
             Phase::Created { .. } => false,

@@ -153,6 +153,15 @@ impl<R: Rdd> Rearrange for R {}
 
 impl<R: Rdd, E: Data> With<R, E> {
     /// Puts all rows with the same key side by side. See [`Rearrange::group_by`](crate::Rearrange::group_by).
+    ///
+    /// ```
+    /// # use firesteel::prelude::*;
+    /// # let ctx = Context::local(2)?;
+    /// let mut groups = ctx.range(0..6).with(3).group_by(|by, x| x % by).collect()?;
+    /// groups.sort();
+    /// assert_eq!(groups, [(0, vec![0, 3]), (1, vec![1, 4]), (2, vec![2, 5])]);
+    /// # Ok::<(), firesteel::Error>(())
+    /// ```
     #[track_caller]
     pub fn group_by<K, F>(self, f: F) -> Grouped<K, R::Item>
     where
@@ -165,6 +174,14 @@ impl<R: Rdd, E: Data> With<R, E> {
     }
 
     /// The same into given partitions.
+    ///
+    /// ```
+    /// # use firesteel::prelude::*;
+    /// # let ctx = Context::local(2)?;
+    /// let groups = ctx.range(0..6).with(3).group_by_into(4, |by, x| x % by);
+    /// assert_eq!((groups.num_partitions(), groups.count()?), (4, 3));
+    /// # Ok::<(), firesteel::Error>(())
+    /// ```
     #[track_caller]
     pub fn group_by_into<K, F>(self, partitioner: impl Into<KeyPartitioner<K>>, f: F) -> Grouped<K, R::Item>
     where
@@ -176,6 +193,15 @@ impl<R: Rdd, E: Data> With<R, E> {
     }
 
     /// Sorts by the key that `f` gives. See [`Rearrange::sort_by`](crate::Rearrange::sort_by).
+    ///
+    /// ```
+    /// # use firesteel::prelude::*;
+    /// # let ctx = Context::local(2)?;
+    /// let rank = vec![2, 0, 1];
+    /// let sorted = ctx.range(0..3_usize).with(rank).sort_by(|rank, x| rank[*x], Order::Ascending)?;
+    /// assert_eq!(sorted.collect()?, [1, 2, 0]);
+    /// # Ok::<(), firesteel::Error>(())
+    /// ```
     #[track_caller]
     pub fn sort_by<K, F>(self, f: F, order: Order) -> Result<Values<Sorted<K, R::Item>>>
     where
@@ -187,6 +213,14 @@ impl<R: Rdd, E: Data> With<R, E> {
     }
 
     /// The same into at most `partitions` partitions.
+    ///
+    /// ```
+    /// # use firesteel::prelude::*;
+    /// # let ctx = Context::local(2)?;
+    /// let near = ctx.range(0..10_i32).with(7_i32).sort_by_into(|goal, x| x.abs_diff(*goal), Order::Ascending, 3)?;
+    /// assert_eq!((near.num_partitions(), near.first()?), (3, 7));
+    /// # Ok::<(), firesteel::Error>(())
+    /// ```
     #[track_caller]
     pub fn sort_by_into<K, F>(self, f: F, order: Order, partitions: u32) -> Result<Values<Sorted<K, R::Item>>>
     where

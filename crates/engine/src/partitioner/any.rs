@@ -33,6 +33,14 @@ impl AnyPartitioner {
     }
 
     /// How many partitions there are.
+    ///
+    /// ```
+    /// # use firesteel::prelude::*;
+    /// # let ctx = Context::local(2)?;
+    /// let pairs = ctx.range(0..6).map(|x| (x, x)).partition_by(3);
+    /// assert_eq!(pairs.handle().partitioner().unwrap().num_partitions(), 3);
+    /// # Ok::<(), firesteel::Error>(())
+    /// ```
     pub fn num_partitions(&self) -> u32 {
         match &self.0 {
             Kind::Hash(hash) => hash.num_partitions(),
@@ -49,6 +57,15 @@ impl AnyPartitioner {
     }
 
     /// The same rule for keys of type `K`; none if it is a rule for keys of another type.
+    ///
+    /// ```
+    /// # use firesteel::prelude::*;
+    /// # let ctx = Context::local(2)?;
+    /// let pairs = ctx.range(0..6_i32).map(|x| (x, x)).partition_by(3);
+    /// let rule = pairs.handle().partitioner().unwrap().for_keys::<i32>().unwrap();
+    /// assert!(pairs.keys().collect_partitions()?[rule.partition(&4) as usize].contains(&4));
+    /// # Ok::<(), firesteel::Error>(())
+    /// ```
     pub fn for_keys<K: Hash + 'static>(&self) -> Option<KeyPartitioner<K>> {
         match &self.0 {
             Kind::Hash(hash) => Some(KeyPartitioner::from(*hash)),

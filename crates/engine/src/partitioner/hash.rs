@@ -26,16 +26,33 @@ pub struct HashPartitioner(u32);
 
 impl HashPartitioner {
     /// A partitioner with `partitions` partitions, at least one.
+    ///
+    /// ```
+    /// # use firesteel::HashPartitioner;
+    /// assert_eq!(HashPartitioner::new(0), HashPartitioner::new(1));
+    /// ```
     pub const fn new(partitions: u32) -> Self {
         Self(if partitions == 0 { 1 } else { partitions })
     }
 
     /// How many partitions there are.
+    ///
+    /// ```
+    /// # use firesteel::HashPartitioner;
+    /// assert_eq!(HashPartitioner::new(4).num_partitions(), 4);
+    /// ```
     pub const fn num_partitions(self) -> u32 {
         self.0
     }
 
     /// The partition of `key`.
+    ///
+    /// ```
+    /// # use firesteel::HashPartitioner;
+    /// let four = HashPartitioner::new(4);
+    /// assert!((0..100).all(|key| four.partition_of(&key) < 4));
+    /// assert!((0..4).all(|part| (0..100).any(|key| four.partition_of(&key) == part)));
+    /// ```
     #[inline]
     pub fn partition_of<K: Hash + ?Sized>(self, key: &K) -> u32 {
         self.of_hash(hash_of(key))

@@ -74,6 +74,11 @@ impl<K: 'static, P: Partitioner<K>> DealKeys<K> for P {
 
 impl<K: 'static> KeyPartitioner<K> {
     /// Deals by hash to `partitions` partitions.
+    ///
+    /// ```
+    /// # use firesteel::KeyPartitioner;
+    /// assert!(KeyPartitioner::<u64>::hash(4) == KeyPartitioner::from(4));
+    /// ```
     pub fn hash(partitions: u32) -> Self
     where
         K: Hash,
@@ -83,6 +88,12 @@ impl<K: 'static> KeyPartitioner<K> {
     }
 
     /// Deals by a rule of the user's own.
+    ///
+    /// ```
+    /// # use firesteel::{KeyPartitioner, Order, RangePartitioner};
+    /// let ranges = KeyPartitioner::custom(RangePartitioner::new(vec![10, 20], Order::Ascending));
+    /// assert_eq!([5, 15, 25].map(|key| ranges.partition(&key)), [0, 1, 2]);
+    /// ```
     pub fn custom<P: Partitioner<K>>(partitioner: P) -> Self {
         let partitions = partitioner.num_partitions().max(1);
         let rule = Rule::Custom { partitions, deal: Arc::new(partitioner) };
@@ -90,6 +101,11 @@ impl<K: 'static> KeyPartitioner<K> {
     }
 
     /// How many partitions there are.
+    ///
+    /// ```
+    /// # use firesteel::KeyPartitioner;
+    /// assert_eq!(KeyPartitioner::<String>::hash(4).num_partitions(), 4);
+    /// ```
     pub fn num_partitions(&self) -> u32 {
         match &self.rule {
             Rule::Hash(hash, _) => hash.num_partitions(),
@@ -98,6 +114,11 @@ impl<K: 'static> KeyPartitioner<K> {
     }
 
     /// The partition of `key`.
+    ///
+    /// ```
+    /// # use firesteel::{HashPartitioner, KeyPartitioner};
+    /// assert_eq!(KeyPartitioner::hash(4).partition(&'x'), HashPartitioner::new(4).partition_of(&'x'));
+    /// ```
     #[inline]
     pub fn partition(&self, key: &K) -> u32 {
         match &self.rule {
@@ -130,6 +151,11 @@ impl<K: 'static> KeyPartitioner<K> {
     }
 
     /// The same rule without the type of its keys.
+    ///
+    /// ```
+    /// # use firesteel::KeyPartitioner;
+    /// assert_eq!(KeyPartitioner::<u64>::hash(4).erased(), KeyPartitioner::<String>::hash(4).erased());
+    /// ```
     pub fn erased(&self) -> AnyPartitioner {
         match &self.rule {
             Rule::Hash(hash, _) => AnyPartitioner::hash(*hash),

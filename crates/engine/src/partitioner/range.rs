@@ -27,6 +27,12 @@ pub struct RangePartitioner<K> {
 
 impl<K: Ord> RangePartitioner<K> {
     /// Makes a partitioner with the given bounds, each the largest key of its range. Equal bounds count once.
+    ///
+    /// ```
+    /// # use firesteel::{Order, RangePartitioner};
+    /// let ranges = RangePartitioner::new(vec![20, 10, 20], Order::Ascending);
+    /// assert_eq!(ranges, RangePartitioner::new(vec![10, 20], Order::Ascending));
+    /// ```
     pub fn new(mut bounds: Vec<K>, order: Order) -> Self {
         bounds.sort_unstable();
         bounds.dedup();
@@ -34,21 +40,46 @@ impl<K: Ord> RangePartitioner<K> {
     }
 
     /// The largest key of each range but the last one, ascending.
+    ///
+    /// ```
+    /// # use firesteel::{RangePartitioner, prelude::*};
+    /// # let ctx = Context::local(2)?;
+    /// let pairs = ctx.range(0..100).map(|x| (x, x));
+    /// let ranges = RangePartitioner::sample(&pairs, 4, Order::Ascending)?;
+    /// assert!(ranges.bounds().len() == 3 && ranges.bounds().is_sorted());
+    /// # Ok::<(), firesteel::Error>(())
+    /// ```
     pub fn bounds(&self) -> &[K] {
         &self.bounds
     }
 
     /// Which partition comes first: the one with the smallest keys or the one with the largest.
+    ///
+    /// ```
+    /// # use firesteel::{Order, RangePartitioner};
+    /// assert_eq!(RangePartitioner::new(vec![10, 20], Order::Descending).order(), Order::Descending);
+    /// ```
     pub fn order(&self) -> Order {
         self.order
     }
 
     /// How many partitions there are: one more than bounds.
+    ///
+    /// ```
+    /// # use firesteel::{Order, RangePartitioner};
+    /// assert_eq!(RangePartitioner::new(vec![10, 20], Order::Ascending).num_partitions(), 3);
+    /// ```
     pub fn num_partitions(&self) -> u32 {
         self.bounds.len() as u32 + 1
     }
 
     /// The partition of `key`.
+    ///
+    /// ```
+    /// # use firesteel::{Order, RangePartitioner};
+    /// let ranges = RangePartitioner::new(vec![10, 20], Order::Descending);
+    /// assert_eq!([5, 15, 25].map(|key| ranges.partition_of(&key)), [2, 1, 0]);
+    /// ```
     #[inline]
     pub fn partition_of(&self, key: &K) -> u32 {
         self.place(self.bounds.partition_point(|bound| bound < key))

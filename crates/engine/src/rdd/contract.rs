@@ -78,6 +78,15 @@ pub trait Rdd: Ship + Clone + Send + Sync + 'static {
     type Item: Data;
 
     /// Its place in the lineage.
+    ///
+    /// ```
+    /// # use firesteel::prelude::*;
+    /// # let ctx = Context::local(2)?;
+    /// let rows = ctx.range(0..4);
+    /// assert_eq!(rows.handle().id(), rows.clone().handle().id());
+    /// assert_eq!(rows.map(|x| x + 1).handle().parents()[0].handle().id(), rows.handle().id());
+    /// # Ok::<(), firesteel::Error>(())
+    /// ```
     fn handle(&self) -> &RddHandle;
 
     /// The rows of one partition, in order. The whole contract of an operator.
@@ -91,6 +100,13 @@ pub trait Rdd: Ship + Clone + Send + Sync + 'static {
     ) -> impl Iterator<Item = Self::Item> + 'a;
 
     /// How many partitions there are.
+    ///
+    /// ```
+    /// # use firesteel::prelude::*;
+    /// # let ctx = Context::local(2)?;
+    /// assert_eq!(ctx.range_into(0..4, 3).map(|x| x + 1).num_partitions(), 3);
+    /// # Ok::<(), firesteel::Error>(())
+    /// ```
     fn num_partitions(&self) -> u32 {
         self.handle().partitions()
     }

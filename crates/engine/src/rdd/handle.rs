@@ -90,11 +90,29 @@ pub enum Parent {
 
 impl Parent {
     /// Partition *i* comes from partition *i* of `parent`.
+    ///
+    /// ```
+    /// # use firesteel::{Parent, prelude::*};
+    /// # let ctx = Context::local(2)?;
+    /// let rows = ctx.range_into(0..4, 2);
+    /// let mine = ctx.new_rdd("mine", 2).parents(vec![Parent::one_to_one(rows.handle())]).build();
+    /// assert_eq!(mine.parents()[0].handle().id(), rows.handle().id());
+    /// # Ok::<(), firesteel::Error>(())
+    /// ```
     pub fn one_to_one(parent: &RddHandle) -> Self {
         Self::Narrow(parent.clone(), NarrowMap::OneToOne)
     }
 
     /// The RDD on the other side.
+    ///
+    /// ```
+    /// # use firesteel::prelude::*;
+    /// # let ctx = Context::local(2)?;
+    /// let pairs = ctx.range(0..4).map(|x| (x, x));
+    /// let grouped = pairs.group_by_key();
+    /// assert_eq!(grouped.handle().parents()[0].handle().id(), pairs.handle().id());
+    /// # Ok::<(), firesteel::Error>(())
+    /// ```
     pub fn handle(&self) -> &RddHandle {
         match self {
             Self::Narrow(handle, _) => handle,
@@ -113,6 +131,15 @@ pub struct HandleBuilder {
 
 impl HandleBuilder {
     /// The id that it will have.
+    ///
+    /// ```
+    /// # use firesteel::prelude::*;
+    /// # let ctx = Context::local(2)?;
+    /// let builder = ctx.new_rdd("mine", 2);
+    /// let id = builder.id();
+    /// assert_eq!(builder.build().id(), id);
+    /// # Ok::<(), firesteel::Error>(())
+    /// ```
     pub fn id(&self) -> RddId {
         self.id
     }
@@ -124,42 +151,105 @@ impl HandleBuilder {
     }
 
     /// What it is computed from.
+    ///
+    /// ```
+    /// # use firesteel::{NarrowMap, Parent, prelude::*};
+    /// # let ctx = Context::local(2)?;
+    /// let rows = ctx.range_into(0..4, 2);
+    /// let parent = Parent::Narrow(rows.handle().clone(), NarrowMap::Modulo(2));
+    /// let twice = rows.handle().derive_into("twice", 4).parents(vec![parent]).build();
+    /// assert_eq!((twice.partitions(), twice.parents().len()), (4, 1));
+    /// # Ok::<(), firesteel::Error>(())
+    /// ```
     pub fn parents(self, parents: Vec<Parent>) -> Self {
         self.side.state.lock().parents = parents;
         self
     }
 
     /// Where its partitions would rather be computed.
+    ///
+    /// ```
+    /// # use firesteel::{PartitionId, PreferredLocations, prelude::*};
+    /// # let ctx = Context::local(2)?;
+    /// let places = PreferredLocations::PerPartition([vec!["host-1".into()], vec![]].into());
+    /// let mine = ctx.new_rdd("mine", 2).preferred(places).build();
+    /// assert_eq!(mine.preferred_places(PartitionId(0)), ["host-1".into()]);
+    /// # Ok::<(), firesteel::Error>(())
+    /// ```
     pub fn preferred(mut self, preferred: PreferredLocations) -> Self {
         self.side.preferred = preferred;
         self
     }
 
     /// How its keys are dealt to partitions; none by default.
+    ///
+    /// ```
+    /// # use firesteel::prelude::*;
+    /// # let ctx = Context::local(2)?;
+    /// let dealt = KeyPartitioner::<u64>::hash(2).erased();
+    /// let mine = ctx.new_rdd("mine", 2).partitioner(Some(dealt.clone())).build();
+    /// assert_eq!(mine.partitioner(), Some(&dealt));
+    /// # Ok::<(), firesteel::Error>(())
+    /// ```
     pub fn partitioner(mut self, partitioner: Option<AnyPartitioner>) -> Self {
         self.side.partitioner = partitioner;
         self
     }
 
     /// The same rows in another order would give other rows.
+    ///
+    /// ```
+    /// # use firesteel::prelude::*;
+    /// # let ctx = Context::local(2)?;
+    /// let rows = ctx.range_into(0..4, 2);
+    /// let numbered = rows.handle().derive("numbered").order_sensitive().build();
+    /// assert_eq!(numbered.partitions(), 2);
+    /// # Ok::<(), firesteel::Error>(())
+    /// ```
     pub fn order_sensitive(mut self) -> Self {
         self.side.traits.order_sensitive = true;
         self
     }
 
     /// What a second run may give, when it differs from what the parents imply.
+    ///
+    /// ```
+    /// # use firesteel::{Determinism, prelude::*};
+    /// # let ctx = Context::local(2)?;
+    /// let dice = ctx.new_rdd("dice", 2).determinism(Determinism::Indeterminate).build();
+    /// assert_eq!(dice.partitions(), 2);
+    /// # Ok::<(), firesteel::Error>(())
+    /// ```
     pub fn determinism(mut self, determinism: Determinism) -> Self {
         self.side.traits.determinism = Some(determinism);
         self
     }
 
     /// Opens a barrier stage.
+    ///
+    /// ```
+    /// # use firesteel::prelude::*;
+    /// # let ctx = Context::local(2)?;
+    /// let rows = ctx.range_into(0..4, 2);
+    /// let together = rows.handle().derive("together").barrier().build();
+    /// assert_eq!(together.partitions(), 2);
+    /// # Ok::<(), firesteel::Error>(())
+    /// ```
     pub fn barrier(mut self) -> Self {
         self.side.traits.barrier = true;
         self
     }
 
     /// The resource profile of its tasks.
+    ///
+    /// ```
+    /// # use firesteel::prelude::*;
+    /// # use firesteel_types::ProfileId;
+    /// # let ctx = Context::local(2)?;
+    /// let mine = ctx.new_rdd("mine", 2).profile(ProfileId::DEFAULT).build();
+    /// assert_eq!(mine.partitions(), 2);
+    /// # Ok::<(), firesteel::Error>(())
+    /// ```
     pub fn profile(mut self, profile: ProfileId) -> Self {
         self.side.traits.profile = Some(profile);
         self
@@ -187,6 +277,13 @@ impl HandleBuilder {
     /// The RDD.
     ///
     /// If a parent does not have a partition that is read of it, every job on the RDD fails and says so.
+    /// ```
+    /// # use firesteel::prelude::*;
+    /// # let ctx = Context::local(2)?;
+    /// let mine = ctx.new_rdd("mine", 2).build();
+    /// assert!(mine.parents().is_empty() && mine.partitioner().is_none());
+    /// # Ok::<(), firesteel::Error>(())
+    /// ```
     pub fn build(mut self) -> RddHandle {
         let misfit = self.side.state.get_mut().parents.iter().find_map(|parent| match parent {
             Parent::Narrow(handle, map) => {
@@ -251,28 +348,70 @@ impl RddHandle {
     }
 
     /// A new RDD that is computed from this one, partition by partition.
+    ///
+    /// ```
+    /// # use firesteel::prelude::*;
+    /// # let ctx = Context::local(2)?;
+    /// let rows = ctx.range_into(0..4, 2);
+    /// let mine = rows.handle().derive("mine").build();
+    /// assert_eq!((mine.partitions(), mine.parents()[0].handle().id()), (2, rows.handle().id()));
+    /// # Ok::<(), firesteel::Error>(())
+    /// ```
     #[track_caller]
     pub fn derive(&self, operator: &'static str) -> HandleBuilder {
         self.derive_into(operator, self.partitions()).parents(vec![Parent::one_to_one(self)])
     }
 
     /// A new RDD with another number of partitions and, for now, no parents.
+    ///
+    /// ```
+    /// # use firesteel::prelude::*;
+    /// # let ctx = Context::local(2)?;
+    /// let mine = ctx.range_into(0..4, 2).handle().derive_into("mine", 5).build();
+    /// assert_eq!((mine.partitions(), mine.parents().len()), (5, 0));
+    /// # Ok::<(), firesteel::Error>(())
+    /// ```
     #[track_caller]
     pub fn derive_into(&self, operator: &'static str, partitions: u32) -> HandleBuilder {
         Self::builder(self.driver(), operator, partitions)
     }
 
     /// The id.
+    ///
+    /// ```
+    /// # use firesteel::prelude::*;
+    /// # let ctx = Context::local(2)?;
+    /// let (rows, others) = (ctx.range(0..4), ctx.range(0..4));
+    /// assert_eq!(rows.handle().id(), rows.clone().handle().id());
+    /// assert_ne!(rows.handle().id(), others.handle().id());
+    /// # Ok::<(), firesteel::Error>(())
+    /// ```
     pub fn id(&self) -> RddId {
         self.0.id
     }
 
     /// How many partitions there are.
+    ///
+    /// ```
+    /// # use firesteel::prelude::*;
+    /// # let ctx = Context::local(2)?;
+    /// assert_eq!(ctx.range_into(0..4, 3).handle().partitions(), 3);
+    /// # Ok::<(), firesteel::Error>(())
+    /// ```
     pub fn partitions(&self) -> u32 {
         self.0.partitions
     }
 
     /// How keys are dealt to partitions, if that is known.
+    ///
+    /// ```
+    /// # use firesteel::prelude::*;
+    /// # let ctx = Context::local(2)?;
+    /// let pairs = ctx.range(0..4).map(|x| (x, x));
+    /// assert!(pairs.handle().partitioner().is_none());
+    /// assert_eq!(pairs.partition_by(3).handle().partitioner().unwrap().num_partitions(), 3);
+    /// # Ok::<(), firesteel::Error>(())
+    /// ```
     pub fn partitioner(&self) -> Option<&AnyPartitioner> {
         self.side().partitioner.as_ref()
     }
@@ -344,6 +483,15 @@ impl RddHandle {
     }
 
     /// What it is computed from.
+    ///
+    /// ```
+    /// # use firesteel::{Parent, prelude::*};
+    /// # let ctx = Context::local(2)?;
+    /// let (left, right) = (ctx.range(0..4).map(|x| (x, x)), ctx.range(2..6).map(|x| (x, x)));
+    /// let parents = left.cogroup(&right).handle().parents();
+    /// assert!(matches!(parents[..], [Parent::Shuffle(_), Parent::Shuffle(_)]));
+    /// # Ok::<(), firesteel::Error>(())
+    /// ```
     pub fn parents(&self) -> Vec<Parent> {
         self.side().state.lock().parents.clone()
     }

@@ -12,6 +12,15 @@ impl RddHandle {
     ///
     /// The scheduler finds the place of a task the same way and knows cached partitions and shuffle outputs besides;
     /// this is for operators that choose what to put together.
+    ///
+    /// ```
+    /// # use firesteel::{PartitionId, PreferredLocations, prelude::*};
+    /// # let ctx = Context::local(2)?;
+    /// let places = PreferredLocations::PerPartition([vec!["host-1".into()], vec!["host-2".into()]].into());
+    /// let source = ctx.new_rdd("source", 2).preferred(places).build();
+    /// assert_eq!(source.derive("mine").build().preferred_places(PartitionId(1)), ["host-2".into()]);
+    /// # Ok::<(), firesteel::Error>(())
+    /// ```
     pub fn preferred_places(&self, partition: PartitionId) -> Vec<TaskLocation> {
         let mut visited = BTreeSet::new();
         let mut work = vec![(self.clone(), partition)];

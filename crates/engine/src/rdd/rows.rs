@@ -57,6 +57,11 @@ impl<T, I: Iterator<Item = T>> Batches<T> for I {
 
 impl<'a, T: 'a> Rows<'a, T> {
     /// The rows that an iterator gives.
+    ///
+    /// ```
+    /// # use firesteel::Rows;
+    /// assert_eq!(Rows::new(vec![1, 2, 3]).map(|x| x * 2).collect::<Vec<_>>(), [2, 4, 6]);
+    /// ```
     pub fn new(rows: impl IntoIterator<Item = T, IntoIter: 'a>) -> Self {
         Self { source: Box::new(rows.into_iter()), batch: Vec::new().into_iter(), next_batch: 1, watch: None }
     }

@@ -93,6 +93,19 @@ pub trait Transform: Rdd {
     ///
     /// Fails if there is no checkpoint directory (see [`Context::set_checkpoint_dir`](crate::Context::set_checkpoint_dir)).
     /// The rows are computed again to be written: persist the RDD if that is expensive. Use the RDD that is returned.
+    ///
+    /// ```
+    /// # use firesteel::prelude::*;
+    /// # let ctx = Context::local(2)?;
+    /// assert!(ctx.range(0..9).checkpoint().is_err(), "there is no directory yet");
+    /// let folder = std::env::temp_dir().join(format!("firesteel-doc-checkpoint-{}", std::process::id()));
+    /// ctx.set_checkpoint_dir(folder.to_str().unwrap())?;
+    /// let rdd = ctx.range(0..9).map(|x| x * 2).checkpoint()?;
+    /// assert_eq!(rdd.count()?, 9);
+    /// assert!(rdd.handle().parents().is_empty(), "the lineage is cut");
+    /// # std::fs::remove_dir_all(folder)?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[track_caller]
     fn checkpoint(&self) -> Result<Checkpointed<Self>> {
         Checkpointed::reliable(self)

@@ -45,6 +45,15 @@ impl<R: Rdd, E: Data> With<R, E> {
     }
 
     /// Applies `f` to every row. See [`Transform::map`](crate::Transform::map).
+    ///
+    /// ```
+    /// # use firesteel::prelude::*;
+    /// # let ctx = Context::local(2)?;
+    /// let names = vec!["zero".to_owned(), "one".to_owned()];
+    /// let named = ctx.range(0..2_usize).with(names).map(|names, x| names[x].clone());
+    /// assert_eq!(named.collect()?, ["zero", "one"]);
+    /// # Ok::<(), firesteel::Error>(())
+    /// ```
     #[track_caller]
     pub fn map<U: Data, F>(self, f: F) -> Map<R, E, F>
     where
@@ -55,6 +64,14 @@ impl<R: Rdd, E: Data> With<R, E> {
     }
 
     /// Keeps the rows for which `f` holds. See [`Transform::filter`](crate::Transform::filter).
+    ///
+    /// ```
+    /// # use firesteel::prelude::*;
+    /// # let ctx = Context::local(2)?;
+    /// let wanted = vec![2, 3, 5];
+    /// assert_eq!(ctx.range(0..5).with(wanted).filter(|wanted, x| wanted.contains(x)).collect()?, [2, 3]);
+    /// # Ok::<(), firesteel::Error>(())
+    /// ```
     #[track_caller]
     pub fn filter<F>(self, f: F) -> Filter<R, E, F>
     where
@@ -66,6 +83,13 @@ impl<R: Rdd, E: Data> With<R, E> {
     }
 
     /// Makes any number of rows from every row. See [`Transform::flat_map`](crate::Transform::flat_map).
+    ///
+    /// ```
+    /// # use firesteel::prelude::*;
+    /// # let ctx = Context::local(2)?;
+    /// assert_eq!(ctx.range(0..3_usize).with(2).flat_map(|n, x| vec![x; *n]).collect()?, [0, 0, 1, 1, 2, 2]);
+    /// # Ok::<(), firesteel::Error>(())
+    /// ```
     #[track_caller]
     pub fn flat_map<I, F>(self, f: F) -> FlatMap<R, E, F>
     where
@@ -77,6 +101,13 @@ impl<R: Rdd, E: Data> With<R, E> {
     }
 
     /// Puts a key before every row. See [`Transform::key_by`](crate::Transform::key_by).
+    ///
+    /// ```
+    /// # use firesteel::prelude::*;
+    /// # let ctx = Context::local(2)?;
+    /// assert_eq!(ctx.range(4..7).with(3).key_by(|by, x| x % by).collect()?, [(1, 4), (2, 5), (0, 6)]);
+    /// # Ok::<(), firesteel::Error>(())
+    /// ```
     #[track_caller]
     pub fn key_by<K, F>(
         self,
@@ -93,6 +124,15 @@ impl<R: Rdd, E: Data> With<R, E> {
     }
 
     /// Applies `f` to all rows of each partition. See [`Transform::map_partitions`](crate::Transform::map_partitions).
+    ///
+    /// ```
+    /// # use firesteel::prelude::*;
+    /// # let ctx = Context::local(2)?;
+    /// let rows = ctx.range_into(0..6_i32, 2).with(10_i32);
+    /// let sums = rows.map_partitions(|factor, rows| Rows::new([rows.sum::<i32>() * factor]));
+    /// assert_eq!(sums.collect()?, [30, 120]);
+    /// # Ok::<(), firesteel::Error>(())
+    /// ```
     #[track_caller]
     pub fn map_partitions<U, F>(
         self,
@@ -113,6 +153,18 @@ impl<R: Rdd, E: Data> With<R, E> {
 
     /// Applies `f` to all rows of each partition and keeps the partitioner. See
     /// [`Transform::map_partitions_keeping_partitioner`](crate::Transform::map_partitions_keeping_partitioner).
+    ///
+    /// ```
+    /// # use firesteel::prelude::*;
+    /// # let ctx = Context::local(2)?;
+    /// let pairs = ctx.range(0..6).map(|x| (x, x)).partition_by(2).with(10);
+    /// let scaled = pairs.map_partitions_keeping_partitioner(|factor, rows| {
+    ///     Rows::new(rows.map(move |(key, x)| (key, x * *factor)))
+    /// });
+    /// assert!(scaled.handle().partitioner().is_some());
+    /// assert_eq!(scaled.lookup(&4)?, [40]);
+    /// # Ok::<(), firesteel::Error>(())
+    /// ```
     #[track_caller]
     pub fn map_partitions_keeping_partitioner<U, F>(
         self,
@@ -134,6 +186,17 @@ impl<R: Rdd, E: Data> With<R, E> {
 
     /// Applies `f` to the number and all rows of each partition. See
     /// [`Transform::map_partitions_with_index`](crate::Transform::map_partitions_with_index).
+    ///
+    /// ```
+    /// # use firesteel::prelude::*;
+    /// # let ctx = Context::local(2)?;
+    /// let rows = ctx.range_into(0..4, 2).with(vec!['a', 'b']);
+    /// let named = rows.map_partitions_with_index(|names, index, rows| {
+    ///     Rows::new(rows.map(move |x| (names[index as usize], x)))
+    /// });
+    /// assert_eq!(named.collect()?, [('a', 0), ('a', 1), ('b', 2), ('b', 3)]);
+    /// # Ok::<(), firesteel::Error>(())
+    /// ```
     #[track_caller]
     pub fn map_partitions_with_index<U, F>(self, f: F) -> MapPartitions<R, E, F>
     where
@@ -146,6 +209,17 @@ impl<R: Rdd, E: Data> With<R, E> {
 
     /// Applies `f` to the rows of the same partition of two RDDs. See
     /// [`Transform::zip_partitions`](crate::Transform::zip_partitions).
+    ///
+    /// ```
+    /// # use firesteel::prelude::*;
+    /// # let ctx = Context::local(2)?;
+    /// let (left, right) = (ctx.range_into(0..4_i32, 2), ctx.range_into(4..8_i32, 2));
+    /// let sums = left.with(10_i32).zip_partitions(&right, |factor, left, right| {
+    ///     Rows::new(left.zip(right).map(move |(a, b)| (a + b) * factor))
+    /// });
+    /// assert_eq!(sums.collect()?, [40, 60, 80, 100]);
+    /// # Ok::<(), firesteel::Error>(())
+    /// ```
     #[track_caller]
     pub fn zip_partitions<B, U, F>(self, other: &B, f: F) -> ZipPartitions<R, B, E, F>
     where

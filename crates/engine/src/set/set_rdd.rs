@@ -29,6 +29,14 @@ pub trait SetRdd: Rdd<Item: Hash + Eq> {
     }
 
     /// [`intersection`](SetRdd::intersection) into given partitions.
+    ///
+    /// ```
+    /// # use firesteel::prelude::*;
+    /// # let ctx = Context::local(2)?;
+    /// let common = ctx.range(0..6).intersection_into(&ctx.range(5..9), 3);
+    /// assert_eq!((common.num_partitions(), common.collect()?), (3, vec![5]));
+    /// # Ok::<(), firesteel::Error>(())
+    /// ```
     #[track_caller]
     fn intersection_into(
         &self,
@@ -54,6 +62,14 @@ pub trait SetRdd: Rdd<Item: Hash + Eq> {
     }
 
     /// [`subtract`](SetRdd::subtract) into given partitions.
+    ///
+    /// ```
+    /// # use firesteel::prelude::*;
+    /// # let ctx = Context::local(2)?;
+    /// let rest = ctx.range(0..3).subtract_into(&ctx.range(1..9), 3);
+    /// assert_eq!((rest.num_partitions(), rest.collect()?), (3, vec![0]));
+    /// # Ok::<(), firesteel::Error>(())
+    /// ```
     #[track_caller]
     fn subtract_into(
         &self,

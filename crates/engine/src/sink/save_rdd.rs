@@ -40,6 +40,16 @@ pub trait SaveRdd: Rdd {
     }
 
     /// [`save_as_text_file`](SaveRdd::save_as_text_file) in the background.
+    ///
+    /// ```
+    /// # use firesteel::prelude::*;
+    /// # let ctx = Context::local(2)?;
+    /// let folder = std::env::temp_dir().join(format!("firesteel-doc-text-async-{}", std::process::id()));
+    /// ctx.range(0..4).save_as_text_file_async(folder.to_str().unwrap()).wait()?;
+    /// assert!(folder.join("_SUCCESS").exists());
+    /// # std::fs::remove_dir_all(folder)?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[track_caller]
     fn save_as_text_file_async(&self, path: &str) -> JobHandle<()>
     where
@@ -71,6 +81,17 @@ pub trait SaveRdd: Rdd {
     }
 
     /// [`save_as_compressed_text_file`](SaveRdd::save_as_compressed_text_file) in the background.
+    ///
+    /// ```
+    /// # use firesteel::{Codec, prelude::*};
+    /// # let ctx = Context::local(2)?;
+    /// let folder = std::env::temp_dir().join(format!("firesteel-doc-gz-async-{}", std::process::id()));
+    /// let path = folder.to_str().unwrap();
+    /// ctx.range_into(0..4, 1).save_as_compressed_text_file_async(path, Codec::Gzip).wait()?;
+    /// assert!(folder.join("part-00000.gz").exists());
+    /// # std::fs::remove_dir_all(folder)?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[track_caller]
     fn save_as_compressed_text_file_async(&self, path: &str, codec: Codec) -> JobHandle<()>
     where
@@ -81,12 +102,34 @@ pub trait SaveRdd: Rdd {
     }
 
     /// Saves the rows in serialized form, for [`object_file`](crate::Context::object_file) to read.
+    ///
+    /// ```
+    /// # use firesteel::prelude::*;
+    /// # let ctx = Context::local(2)?;
+    /// let folder = std::env::temp_dir().join(format!("firesteel-doc-save-objects-{}", std::process::id()));
+    /// let path = folder.to_str().unwrap();
+    /// ctx.parallelize(vec![(1, Some('a')), (2, None)]).save_as_object_file(path)?;
+    /// assert_eq!(ctx.object_file::<(i32, Option<char>)>(path)?.collect()?, [(1, Some('a')), (2, None)]);
+    /// # std::fs::remove_dir_all(folder)?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[track_caller]
     fn save_as_object_file(&self, path: &str) -> Result<()> {
         self.save_as_object_file_async(path).wait()
     }
 
     /// [`save_as_object_file`](SaveRdd::save_as_object_file) in the background.
+    ///
+    /// ```
+    /// # use firesteel::prelude::*;
+    /// # let ctx = Context::local(2)?;
+    /// let folder = std::env::temp_dir().join(format!("firesteel-doc-objects-async-{}", std::process::id()));
+    /// let path = folder.to_str().unwrap();
+    /// ctx.range(0..4_u64).save_as_object_file_async(path).wait()?;
+    /// assert_eq!(ctx.object_file::<u64>(path)?.sum()?, 6);
+    /// # std::fs::remove_dir_all(folder)?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[track_caller]
     fn save_as_object_file_async(&self, path: &str) -> JobHandle<()> {
         save_objects(Call::new("save_as_object_file"), self, path)

@@ -48,6 +48,17 @@ impl Context {
     }
 
     /// [`text_file`](Context::text_file) in at least `min_partitions` partitions, where the files allow it.
+    ///
+    /// ```
+    /// # use firesteel::prelude::*;
+    /// # let ctx = Context::local(2)?;
+    /// let path = std::env::temp_dir().join(format!("firesteel-doc-lines-into-{}.txt", std::process::id()));
+    /// std::fs::write(&path, "line\n".repeat(1000))?;
+    /// let lines = ctx.text_file_into(path.to_str().unwrap(), 4)?;
+    /// assert_eq!((lines.num_partitions(), lines.count()?), (4, 1000));
+    /// # std::fs::remove_file(path)?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[track_caller]
     pub fn text_file_into(&self, path: &str, min_partitions: u32) -> Result<TextFile> {
         let files = expand(path, Depth::Flat)?;

@@ -42,6 +42,12 @@ pub enum StageStatus {
 
 impl StageStatus {
     /// Whether nothing more will happen to the attempt, but for tasks that still run.
+    ///
+    /// ```
+    /// # use firesteel::listener::StageStatus;
+    /// assert!(StageStatus::Skipped.is_over());
+    /// assert!(!StageStatus::Active.is_over());
+    /// ```
     pub const fn is_over(self) -> bool {
         match self {
             Self::Complete | Self::Failed | Self::Skipped => true,
@@ -158,6 +164,15 @@ pub struct StageData {
 
 impl StageData {
     /// The attempt's id.
+    ///
+    /// ```
+    /// # use firesteel::prelude::*;
+    /// # let ctx = Context::local(2)?;
+    /// ctx.range(0..9).count()?;
+    /// let stage = &ctx.status()?.stages()[0];
+    /// assert_eq!((stage.id().stage, stage.id().attempt), (stage.stage_id, 0));
+    /// # Ok::<(), firesteel::Error>(())
+    /// ```
     pub const fn id(&self) -> StageAttemptId {
         StageAttemptId::new(self.stage_id, self.attempt_id)
     }

@@ -38,6 +38,15 @@ pub trait JoinRdd<K: Data + Hash + Eq, V: Data>: Rdd<Item = (K, V)> {
     }
 
     /// [`join`](JoinRdd::join) into given partitions.
+    ///
+    /// ```
+    /// # use firesteel::prelude::*;
+    /// # let ctx = Context::local(2)?;
+    /// let names = ctx.parallelize(vec![(1, 'a'), (2, 'b')]);
+    /// let joined = names.join_into(&ctx.parallelize(vec![(2, 50), (3, 60)]), 3);
+    /// assert_eq!((joined.num_partitions(), joined.collect()?), (3, vec![(2, ('b', 50))]));
+    /// # Ok::<(), firesteel::Error>(())
+    /// ```
     #[track_caller]
     fn join_into<W: Data>(
         &self,
@@ -65,6 +74,15 @@ pub trait JoinRdd<K: Data + Hash + Eq, V: Data>: Rdd<Item = (K, V)> {
     }
 
     /// [`left_outer_join`](JoinRdd::left_outer_join) into given partitions.
+    ///
+    /// ```
+    /// # use firesteel::prelude::*;
+    /// # let ctx = Context::local(2)?;
+    /// let names = ctx.parallelize(vec![(1, 'a'), (2, 'b')]);
+    /// let joined = names.left_outer_join_into(&ctx.parallelize(vec![(2, 50)]), 3);
+    /// assert_eq!((joined.num_partitions(), joined.lookup(&1)?), (3, vec![('a', None)]));
+    /// # Ok::<(), firesteel::Error>(())
+    /// ```
     #[track_caller]
     fn left_outer_join_into<W: Data>(
         &self,
@@ -92,6 +110,15 @@ pub trait JoinRdd<K: Data + Hash + Eq, V: Data>: Rdd<Item = (K, V)> {
     }
 
     /// [`right_outer_join`](JoinRdd::right_outer_join) into given partitions.
+    ///
+    /// ```
+    /// # use firesteel::prelude::*;
+    /// # let ctx = Context::local(2)?;
+    /// let names = ctx.parallelize(vec![(1, 'a')]);
+    /// let joined = names.right_outer_join_into(&ctx.parallelize(vec![(1, 40), (2, 50)]), 3);
+    /// assert_eq!((joined.num_partitions(), joined.lookup(&2)?), (3, vec![(None, 50)]));
+    /// # Ok::<(), firesteel::Error>(())
+    /// ```
     #[track_caller]
     fn right_outer_join_into<W: Data>(
         &self,
@@ -119,6 +146,15 @@ pub trait JoinRdd<K: Data + Hash + Eq, V: Data>: Rdd<Item = (K, V)> {
     }
 
     /// [`full_outer_join`](JoinRdd::full_outer_join) into given partitions.
+    ///
+    /// ```
+    /// # use firesteel::prelude::*;
+    /// # let ctx = Context::local(2)?;
+    /// let names = ctx.parallelize(vec![(1, 'a'), (2, 'b')]);
+    /// let joined = names.full_outer_join_into(&ctx.parallelize(vec![(2, 50), (3, 60)]), 4);
+    /// assert_eq!((joined.num_partitions(), joined.count()?), (4, 3));
+    /// # Ok::<(), firesteel::Error>(())
+    /// ```
     #[track_caller]
     fn full_outer_join_into<W: Data>(
         &self,
@@ -151,6 +187,14 @@ pub trait JoinRdd<K: Data + Hash + Eq, V: Data>: Rdd<Item = (K, V)> {
     }
 
     /// [`subtract_by_key`](JoinRdd::subtract_by_key) into given partitions.
+    ///
+    /// ```
+    /// # use firesteel::prelude::*;
+    /// # let ctx = Context::local(2)?;
+    /// let rest = ctx.parallelize(vec![(1, 'a'), (2, 'b')]).subtract_by_key_into(&ctx.parallelize(vec![(2, ())]), 3);
+    /// assert_eq!((rest.num_partitions(), rest.collect()?), (3, vec![(1, 'a')]));
+    /// # Ok::<(), firesteel::Error>(())
+    /// ```
     #[track_caller]
     fn subtract_by_key_into<W: Data>(
         &self,
@@ -180,6 +224,15 @@ pub trait JoinRdd<K: Data + Hash + Eq, V: Data>: Rdd<Item = (K, V)> {
     }
 
     /// [`cogroup`](JoinRdd::cogroup) into given partitions.
+    ///
+    /// ```
+    /// # use firesteel::prelude::*;
+    /// # let ctx = Context::local(2)?;
+    /// let names = ctx.parallelize(vec![(1, 'a'), (2, 'b')]);
+    /// let groups = names.cogroup_into(&ctx.parallelize(vec![(2, 50), (2, 51)]), 3);
+    /// assert_eq!((groups.num_partitions(), groups.lookup(&2)?), (3, vec![(vec!['b'], vec![50, 51])]));
+    /// # Ok::<(), firesteel::Error>(())
+    /// ```
     #[track_caller]
     fn cogroup_into<W: Data>(
         &self,
@@ -210,6 +263,15 @@ pub trait JoinRdd<K: Data + Hash + Eq, V: Data>: Rdd<Item = (K, V)> {
     }
 
     /// [`cogroup3`](JoinRdd::cogroup3) into given partitions.
+    ///
+    /// ```
+    /// # use firesteel::prelude::*;
+    /// # let ctx = Context::local(2)?;
+    /// let pairs = ctx.parallelize(vec![(1, 'a'), (2, 'b')]);
+    /// let groups = pairs.cogroup3_into(&pairs, &ctx.parallelize(vec![(1, 5)]), 3);
+    /// assert_eq!((groups.num_partitions(), groups.lookup(&2)?), (3, vec![(vec!['b'], vec!['b'], vec![])]));
+    /// # Ok::<(), firesteel::Error>(())
+    /// ```
     #[track_caller]
     fn cogroup3_into<W: Data, X: Data>(
         &self,
@@ -242,6 +304,15 @@ pub trait JoinRdd<K: Data + Hash + Eq, V: Data>: Rdd<Item = (K, V)> {
     }
 
     /// [`cogroup4`](JoinRdd::cogroup4) into given partitions.
+    ///
+    /// ```
+    /// # use firesteel::prelude::*;
+    /// # let ctx = Context::local(2)?;
+    /// let pairs = ctx.parallelize(vec![(1, 'a'), (2, 'b')]);
+    /// let groups = pairs.cogroup4_into(&pairs, &pairs, &ctx.parallelize(vec![(3, 5)]), 4);
+    /// assert_eq!((groups.num_partitions(), groups.count()?), (4, 3));
+    /// # Ok::<(), firesteel::Error>(())
+    /// ```
     #[track_caller]
     fn cogroup4_into<W: Data, X: Data, Y: Data>(
         &self,

@@ -31,17 +31,41 @@ pub struct PipeCommand {
 
 impl PipeCommand {
     /// The program and its arguments. They reach the program as they are: nothing is split or expanded.
+    ///
+    /// ```
+    /// # use firesteel::{PipeCommand, prelude::*};
+    /// # let ctx = Context::local(2)?;
+    /// let lines = ctx.parallelize(vec!["a b".to_owned(), "b".to_owned()]);
+    /// assert_eq!(lines.pipe_with(PipeCommand::new(["sed", "s/a b/c/"])).collect()?, ["c", "b"]);
+    /// # Ok::<(), firesteel::Error>(())
+    /// ```
     pub fn new(words: impl IntoIterator<Item = impl Into<String>>) -> Self {
         Self { words: words.into_iter().map(Into::into).collect(), env: Vec::new(), dir: None }
     }
 
     /// Sets a variable of the program's environment, which has those of the executor besides.
+    ///
+    /// ```
+    /// # use firesteel::{PipeCommand, prelude::*};
+    /// # let ctx = Context::local(2)?;
+    /// let greet = PipeCommand::new(["sh", "-c", "sed \"s/^/$GREETING /\""]).env("GREETING", "hello");
+    /// assert_eq!(ctx.parallelize(vec!["ada".to_owned()]).pipe_with(greet).collect()?, ["hello ada"]);
+    /// # Ok::<(), firesteel::Error>(())
+    /// ```
     pub fn env(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
         self.env.push((name.into(), value.into()));
         self
     }
 
     /// Starts the program in `dir`, which must exist on every executor.
+    ///
+    /// ```
+    /// # use firesteel::{PipeCommand, prelude::*};
+    /// # let ctx = Context::local(2)?;
+    /// let place = PipeCommand::new(["sh", "-c", "cat > /dev/null; pwd"]).working_dir("/");
+    /// assert_eq!(ctx.parallelize_into(vec!["row".to_owned()], 1).pipe_with(place).collect()?, ["/"]);
+    /// # Ok::<(), firesteel::Error>(())
+    /// ```
     pub fn working_dir(mut self, dir: impl Into<PathBuf>) -> Self {
         self.dir = Some(dir.into());
         self
