@@ -47,7 +47,7 @@ pub(crate) struct TaskIdentity {
 /// use firesteel::prelude::*;
 ///
 /// let ctx = Context::local(2)?;
-/// let partitions = ctx.range(0..4).with_partitions(4).map(|_| TaskContext::current().map(|task| task.partition().0));
+/// let partitions = ctx.range_into(0..4, 4).map(|_| TaskContext::current().map(|task| task.partition().0));
 /// assert_eq!(partitions.collect()?, [Some(0), Some(1), Some(2), Some(3)]);
 /// assert!(TaskContext::current().is_none(), "the driver's own thread runs no task");
 /// # Ok::<(), firesteel::Error>(())

@@ -514,7 +514,7 @@ pub trait Transform: Rdd {
     /// ```
     /// # use firesteel::prelude::*;
     /// # let ctx = Context::local(2)?;
-    /// assert_eq!(ctx.range(8..12).pipe(["grep", "1"]).collect()?, ["10", "11"]);
+    /// assert_eq!(ctx.range(9..12).pipe(["tr", "1", "x"]).collect()?, ["9", "x0", "xx"]);
     /// # Ok::<(), firesteel::Error>(())
     /// ```
     #[track_caller]
