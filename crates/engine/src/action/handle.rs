@@ -102,8 +102,8 @@ impl<T: 'static> JobHandle<T> {
     /// # use firesteel::prelude::*;
     /// # let ctx = Context::local(2)?;
     /// // Both run at the same time.
-    /// let (sum, count) = (ctx.range(0..100).sum_async(), ctx.range(0..100).count_async());
-    /// assert_eq!((sum.wait()?, count.wait()?), (4950, 100));
+    /// let (sum, count) = (ctx.range(0_i32..100).sum_async(), ctx.range(0..100).count_async());
+    /// assert_eq!((sum.wait()?, count.wait()?), (4950_i64, 100));
     /// # Ok::<(), firesteel::Error>(())
     /// ```
     pub fn wait(self) -> Result<T> {

@@ -35,7 +35,7 @@ pub trait NumericActions<N: Number>: Rdd<Item = N> {
     /// ```
     /// # use firesteel::prelude::*;
     /// # let ctx = Context::local(2)?;
-    /// assert_eq!(ctx.range(0..5).sum_async().wait()?, 10);
+    /// assert_eq!(ctx.range(0_i32..5).sum_async().wait()?, 10_i64);
     /// # Ok::<(), firesteel::Error>(())
     /// ```
     #[track_caller]

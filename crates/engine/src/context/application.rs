@@ -57,7 +57,7 @@ impl Context {
     /// ```
     /// # use firesteel::prelude::*;
     /// let ctx = Context::local(2)?;
-    /// assert_eq!(ctx.range(0..10).sum()?, 45);
+    /// assert_eq!(ctx.range(0..10).count()?, 10);
     /// # Ok::<(), firesteel::Error>(())
     /// ```
     pub fn local(cores: u32) -> Result<Self> {
