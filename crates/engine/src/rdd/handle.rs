@@ -121,7 +121,7 @@ impl Parent {
     }
 }
 
-/// An RDD under construction. Made by [`RddHandle::builder`] and [`RddHandle::derive`].
+/// An RDD under construction. Made by [`Context::new_rdd`](crate::Context::new_rdd) and [`RddHandle::derive`].
 #[must_use]
 pub struct HandleBuilder {
     id: RddId,

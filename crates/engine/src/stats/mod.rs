@@ -2,7 +2,7 @@
 //!
 //! What a task computes over its partition and the driver merges: [`StatCounter`], [`Histogram`],
 //! [`HyperLogLogPlusPlus`], [`BoundedTop`], and the [evaluators of approximate actions](ApproximateEvaluator).
-//! What the driver decides before it runs a job: [`TakePlan`], [`tree_levels`], the bounds of a range partitioner
+//! What the driver decides before it runs a job: [`TakePlan`], `tree_levels`, the bounds of a range partitioner
 //! ([`RangeSketch`]), the groups of `coalesce` ([`group_neighbours`], [`group_by_locality`]) and the deal of
 //! `repartition` ([`RoundRobin`]).
 //!
