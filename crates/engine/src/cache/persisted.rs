@@ -16,9 +16,6 @@ use crate::{
     ship::{Frozen, Ship, ShipError, Thawing},
 };
 
-/// Rows between two checks for an order to end.
-const BATCH: usize = 4096;
-
 /// An [`Rdd`] whose partitions are kept once they are computed. Made by [`cache`](crate::Transform::cache) and
 /// [`persist`](crate::Transform::persist).
 ///
@@ -172,11 +169,8 @@ impl<R: Rdd> Rdd for Persisted<R> {
         if !level.is_persisted() {
             return Either::One(self.parent.compute(partition, task));
         }
-        let rows = self.kept(partition, level, task).chunks(BATCH);
-        Either::Other(rows.flat_map(|rows| {
-            task.check();
-            rows.iter().cloned()
-        }))
+        let rows = task.batches(self.kept(partition, level, task));
+        Either::Two(rows.flat_map(|rows| rows.iter().cloned()))
     }
 }
 

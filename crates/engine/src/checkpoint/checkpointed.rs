@@ -141,7 +141,7 @@ impl<R: Rdd> Rdd for Checkpointed<R> {
                 let file = folder.join(&part_name(partition.index()));
                 let mut reader = or_abort(ObjectReader::<R::Item>::open(&file, ReadOptions::default()), id);
                 let rows = batches(id, task, move |rows, _| reader.next_batch(rows));
-                return Either::Other(Either::One(rows));
+                return Either::Two(Either::One(rows));
             }
             Source::Kept(parent) => {
                 let compute = || parent.compute(partition, task).collect();
@@ -158,10 +158,7 @@ impl<R: Rdd> Rdd for Checkpointed<R> {
                 }
             },
         };
-        Either::Other(Either::Other(rows.chunks(4096).flat_map(|rows| {
-            task.check();
-            rows.iter().cloned()
-        })))
+        Either::Two(Either::Two(task.batches(rows).flat_map(|rows| rows.iter().cloned())))
     }
 }
 

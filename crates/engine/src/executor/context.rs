@@ -20,6 +20,9 @@ use firesteel_types::{
 use super::{Abort, Environment, KillSwitch, abort_task, listeners::TaskListeners};
 use crate::accumulator::TaskAccumulators;
 
+/// Rows between two checks for an order to end.
+const BATCH: usize = 4096;
+
 thread_local! {
     static CURRENT: RefCell<Option<TaskContext>> = const { RefCell::new(None) };
 }
@@ -300,6 +303,12 @@ impl TaskContext {
         if self.0.kill.is_killed() {
             abort_task(Abort::Killed);
         }
+    }
+
+    /// `rows` in batches, with a check for an order to end before each.
+    #[inline]
+    pub(crate) fn batches<'a, T>(&'a self, rows: &'a [T]) -> impl Iterator<Item = &'a [T]> + use<'a, T> {
+        rows.chunks(BATCH).inspect(|_| self.check())
     }
 
     /// Keeps `value` until the task is over, and lends it for as long as the task context itself.

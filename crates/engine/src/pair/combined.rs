@@ -81,8 +81,7 @@ impl<K: Data + Hash + Eq, V: Data, A: Combiner<V>> Rdd for Combined<K, V, A> {
                 let keys = blocks.iter().map(|rows| rows.len()).max().unwrap_or(0);
                 let mut combined = Combine::with_capacity(keys);
                 let merge = |one, two| how.merge(one, two);
-                for rows in blocks.into_iter().flat_map(|rows| rows.chunks(4096)) {
-                    task.check();
+                for rows in blocks.into_iter().flat_map(|rows| task.batches(rows)) {
                     for (key, value) in rows {
                         combined.bring_borrowed(key, value.clone(), |value| value, merge);
                     }

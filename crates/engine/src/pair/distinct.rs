@@ -5,18 +5,15 @@ use std::{hash::Hash, marker::PhantomData};
 use firesteel_types::PartitionId;
 use hashbrown::{HashTable, hash_table::Entry};
 
-use super::{Combine, Either, Input, input::shuffle};
+use super::{Combine, Input, input::shuffle};
 use crate::{
     data::Data,
     executor::TaskContext,
     partitioner::{HashPartitioner, hash_of},
-    rdd::{BoxRdd, Rdd, RddHandle},
+    rdd::{BoxRdd, Either, Rdd, RddHandle},
     ship::{Frozen, Ship, ShipError, Thawing},
     shuffle::{Buckets, MapSide},
 };
-
-/// Rows between two checks for an order to end.
-const BATCH: usize = 4096;
 
 /// An [`Rdd`] without the duplicates of its parent. Made by [`distinct`](crate::Rearrange::distinct).
 #[must_use = "an RDD is lazy and does nothing until an action runs it"]
@@ -63,10 +60,7 @@ impl<T: Data + Hash + Eq> Rdd for Distinct<T> {
                 // At least as many rows as the largest block has: each block has every row once.
                 let most = blocks.iter().map(|rows| rows.len()).max().unwrap_or(0);
                 let mut seen: HashTable<&T> = HashTable::with_capacity(most);
-                let rows = blocks.into_iter().flat_map(|rows| rows.chunks(BATCH)).flat_map(|rows| {
-                    task.check();
-                    rows
-                });
+                let rows = blocks.into_iter().flat_map(|rows| task.batches(rows)).flatten();
                 let is_new = move |row: &&'a T| match seen.entry(
                     hash_of(*row),
                     |other| other == row,

@@ -15,9 +15,6 @@ use crate::{
     shuffle::{Buckets, MapSide},
 };
 
-/// Rows between two checks for an order to end.
-const BATCH: usize = 4096;
-
 /// An [`Rdd`] with all values of each key side by side. Made by [`group_by_key`](crate::PairRdd::group_by_key).
 #[must_use = "an RDD is lazy and does nothing until an action runs it"]
 #[derive(Clone)]
@@ -91,8 +88,7 @@ fn group_borrowed<K: Data + Hash + Eq, V: Data>(
     let mut sizes: Vec<u32> = Vec::new();
     // The group of each row: looked up once, and used again when the values are put in place.
     let mut group_of: Vec<u32> = Vec::with_capacity(rows);
-    for rows in blocks.iter().flat_map(|rows| rows.chunks(BATCH)) {
-        task.check();
+    for rows in blocks.iter().flat_map(|rows| task.batches(rows)) {
         group_of.extend(rows.iter().map(|(key, _)| {
             match places.entry(hash_of(key), |(other, _)| other == key, |(key, _)| hash_of(key)) {
                 Entry::Occupied(entry) => {
@@ -116,8 +112,7 @@ fn group_borrowed<K: Data + Hash + Eq, V: Data>(
     };
     let mut groups: Vec<(K, Vec<V>)> = keys.into_iter().zip(sizes).map(empty).collect();
     let mut group_of = group_of.into_iter();
-    for rows in blocks.iter().flat_map(|rows| rows.chunks(BATCH)) {
-        task.check();
+    for rows in blocks.iter().flat_map(|rows| task.batches(rows)) {
         for ((_, value), group) in rows.iter().zip(&mut group_of) {
             groups[group as usize].1.push(value.clone());
         }

@@ -2,12 +2,12 @@
 
 use firesteel_types::PartitionId;
 
-use super::{Either, Input};
+use super::Input;
 use crate::{
     data::Data,
     executor::TaskContext,
     partitioner::KeyPartitioner,
-    rdd::{Rdd, RddHandle},
+    rdd::{Either, Rdd, RddHandle},
 };
 
 /// An [`Rdd`] with the pairs of its parent, dealt by a partitioner. Made by

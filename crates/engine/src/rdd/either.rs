@@ -1,9 +1,11 @@
-//! One of two kinds of rows.
+//! An iterator that is one of two.
 
-/// Rows from one of two places. Decided once for a partition when the rows are folded.
+/// The rows of one of two iterators, which one is known when the task runs.
+///
+/// A loop over all rows looks once which one it is, not for each row.
 pub(crate) enum Either<A, B> {
     One(A),
-    Other(B),
+    Two(B),
 }
 
 impl<T, A: Iterator<Item = T>, B: Iterator<Item = T>> Iterator for Either<A, B> {
@@ -13,21 +15,22 @@ impl<T, A: Iterator<Item = T>, B: Iterator<Item = T>> Iterator for Either<A, B> 
     fn next(&mut self) -> Option<T> {
         match self {
             Self::One(rows) => rows.next(),
-            Self::Other(rows) => rows.next(),
+            Self::Two(rows) => rows.next(),
         }
     }
 
     fn size_hint(&self) -> (usize, Option<usize>) {
         match self {
             Self::One(rows) => rows.size_hint(),
-            Self::Other(rows) => rows.size_hint(),
+            Self::Two(rows) => rows.size_hint(),
         }
     }
 
+    #[inline]
     fn fold<C, F: FnMut(C, T) -> C>(self, init: C, f: F) -> C {
         match self {
             Self::One(rows) => rows.fold(init, f),
-            Self::Other(rows) => rows.fold(init, f),
+            Self::Two(rows) => rows.fold(init, f),
         }
     }
 }

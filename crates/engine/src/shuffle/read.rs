@@ -11,9 +11,6 @@ use crate::{
     ship::{Frozen, Ship, ShipError, Thawing},
 };
 
-/// Rows between two checks for an order to end.
-const BATCH: usize = 4096;
-
 /// The reduce side of a shuffle whose rows are `T`.
 pub(crate) struct ShuffleRead<T> {
     shuffle: ShuffleId,
@@ -64,11 +61,8 @@ impl<T: Data> ShuffleRead<T> {
         partition: PartitionId,
         task: &'a TaskContext,
     ) -> impl Iterator<Item = T> + use<'a, T> {
-        let blocks = self.blocks(partition, task).into_iter().flat_map(|rows| rows.chunks(BATCH));
-        blocks.flat_map(|rows| {
-            task.check();
-            rows.iter().cloned()
-        })
+        let blocks = self.blocks(partition, task).into_iter().flat_map(|rows| task.batches(rows));
+        blocks.flat_map(|rows| rows.iter().cloned())
     }
 
     fn decoded_rows<'a>(

@@ -10,9 +10,6 @@ use crate::{
     rdd::{Rdd, RddHandle},
 };
 
-/// Rows between two checks for an order to end.
-const BATCH: usize = 4096;
-
 /// An [`Rdd`] over a collection that the driver holds. Made by [`Context::parallelize`].
 #[must_use = "an RDD is lazy and does nothing until an action runs it"]
 #[derive(Clone)]
@@ -81,9 +78,6 @@ impl<T: Data> Rdd for Parallelize<T> {
     fn compute<'a>(&'a self, partition: PartitionId, task: &'a TaskContext) -> impl Iterator<Item = T> + 'a {
         let rows = self.slices.get(&self.handle, partition, task);
         task.count_input(rows.len() as u64, size_of_val(rows.as_slice()) as u64);
-        rows.chunks(BATCH).flat_map(|rows| {
-            task.check();
-            rows.iter().cloned()
-        })
+        task.batches(rows).flat_map(|rows| rows.iter().cloned())
     }
 }

@@ -4,13 +4,13 @@ use std::{hash::Hash, marker::PhantomData};
 
 use firesteel_types::PartitionId;
 
-use super::{Either, JoinKind, Lent, Table, kind::Flipped, probe::Probe};
+use super::{JoinKind, Lent, Table, kind::Flipped, probe::Probe};
 use crate::{
     data::Data,
     executor::TaskContext,
     pair::Input,
     partitioner::KeyPartitioner,
-    rdd::{Rdd, RddHandle},
+    rdd::{Either, Rdd, RddHandle},
 };
 
 /// An [`Rdd`] with the pairs of values that two parents have for the same key. Made by

@@ -93,10 +93,7 @@ impl<'a, T> Lent<'a, T> {
 
     /// The rows one after the other, in order.
     pub(crate) fn into_rows(self, task: &'a TaskContext) -> impl Iterator<Item = &'a T> {
-        self.pieces.into_iter().flat_map(|piece| piece.chunks(BATCH)).flat_map(move |rows| {
-            task.check();
-            rows
-        })
+        self.pieces.into_iter().flat_map(|piece| task.batches(piece)).flatten()
     }
 }
 

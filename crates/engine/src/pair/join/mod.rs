@@ -5,7 +5,6 @@
 //! however skewed the keys are.
 
 mod adaptor;
-mod either;
 mod join_rdd;
 mod kind;
 mod lent;
@@ -16,7 +15,6 @@ mod table;
 mod tests;
 
 pub use adaptor::Join;
-use either::Either;
 pub use join_rdd::JoinRdd;
 pub use kind::{FullOuter, Inner, JoinKind, LeftOuter, RightOuter};
 pub(crate) use lent::Lent;

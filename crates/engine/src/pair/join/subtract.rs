@@ -4,13 +4,13 @@ use std::hash::Hash;
 
 use firesteel_types::PartitionId;
 
-use super::{Either, Table};
+use super::Table;
 use crate::{
     data::Data,
     executor::TaskContext,
     pair::Input,
     partitioner::KeyPartitioner,
-    rdd::{Rdd, RddHandle},
+    rdd::{Either, Rdd, RddHandle},
 };
 
 /// An [`Rdd`] with the rows of one parent whose key another parent does not have. Made by
