@@ -30,6 +30,7 @@ mod broadcast;
 mod cache;
 mod checkpoint;
 mod conf;
+mod contain;
 mod context;
 mod data;
 mod driver;

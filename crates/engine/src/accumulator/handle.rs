@@ -110,7 +110,7 @@ impl Context {
     /// ```
     pub fn accumulator<A: Accumulate>(&self, name: &str, initial: A) -> Accumulator<A> {
         let driver = self.driver().clone();
-        let id = AccumulatorId(driver.next_other());
+        let id = AccumulatorId(Driver::next_other());
         let name = (!name.is_empty()).then(|| name.into());
         let zero = initial.zero();
         let total = Arc::new(Mutex::new(initial));
@@ -161,11 +161,21 @@ impl<A: Accumulate> Accumulator<A> {
     /// ```
     pub fn add(&self, input: A::Input) {
         TaskContext::with_current(|task| match (task, &self.total) {
-            (Some(task), _) => task.accumulators().add(self.id, || self.zero.clone(), input),
+            (Some(task), _) => task.accumulators().add(self.id, || self.zero_in(task), input),
             (None, Some(registered)) => registered.total.lock().add(input),
             // A thread of the user's own on an executor: nobody could ever see what it adds.
             (None, None) => (),
         });
+    }
+
+    /// What the copy of a task begins with. In the driver's own process it is known whose task it is.
+    fn zero_in(&self, task: &TaskContext) -> A {
+        let environment = self.total.as_ref().map(|registered| &registered.driver.environment);
+        if environment.is_some_and(|own| !Arc::ptr_eq(own, task.environment())) {
+            let message = format!("{} belongs to another context than the task that adds to it", self.id);
+            abort_task(Abort::Failed { message, operator: None });
+        }
+        self.zero.clone()
     }
 
     /// The total so far. On the driver only: inside a task it fails the task, since no task sees what others add.

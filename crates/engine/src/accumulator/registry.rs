@@ -1,9 +1,6 @@
 //! The accumulators of an application, by id.
 
-use std::{
-    panic::{AssertUnwindSafe, catch_unwind},
-    sync::{Arc, Weak},
-};
+use std::sync::{Arc, Weak};
 
 use hashbrown::HashMap;
 use parking_lot::Mutex;
@@ -12,6 +9,7 @@ use firesteel_scheduler::AccumulatorScope;
 use firesteel_types::AccumulatorId;
 
 use super::{Accumulate, Updates, task::UpdateValue};
+use crate::contain::{contain, discard};
 
 /// Every accumulator that a handle can reach.
 #[derive(Default)]
@@ -58,12 +56,13 @@ impl AccumulatorRegistry {
             let total = self.0.lock().get(&id).and_then(Weak::upgrade);
             let Some(total) = total else {
                 tracing::debug!(%id, "an update of an accumulator that is gone was left out");
+                discard(update);
                 continue;
             };
-            match catch_unwind(AssertUnwindSafe(|| total.merge(update))) {
+            match contain(|| total.merge(update)) {
                 Ok(Ok(())) => (),
                 Ok(Err(error)) => tracing::error!(%id, %error, "an update of an accumulator cannot be read"),
-                Err(_) => tracing::error!(%id, "merging an update of an accumulator panicked"),
+                Err(message) => tracing::error!(%id, message, "merging an update of an accumulator panicked"),
             }
         }
     }

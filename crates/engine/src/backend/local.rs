@@ -13,10 +13,15 @@ use firesteel_types::{AttemptId, Cpus, ExecutorId, Host, ProfileId};
 
 use super::SchedulerBackend;
 use crate::{
+    contain::discard,
     driver::{Driver, Incoming},
     executor::{Environment, Executor, Launch},
     stage::Form,
 };
+
+/// The stack of a slot. Each RDD of a stage that is boxed takes a few hundred bytes of it, some kilobytes without
+/// optimisation; what is not touched costs nothing.
+const SLOT_STACK: usize = 64 << 20;
 
 /// One executor with one thread for each slot.
 pub(crate) struct LocalBackend {
@@ -59,7 +64,8 @@ impl LocalBackend {
             for slot in 0..slots {
                 let shared_here = shared.clone();
                 let name = format!("firesteel-slot-{slot}");
-                let thread = thread::Builder::new().name(name).spawn(move || shared_here.run_slot())?;
+                let thread = thread::Builder::new().name(name).stack_size(SLOT_STACK);
+                let thread = thread.spawn(move || shared_here.run_slot())?;
                 shared.threads.lock().push(thread);
             }
             let executor = ExecutorId::DRIVER;
@@ -80,6 +86,10 @@ impl LocalBackend {
 impl SchedulerBackend for LocalBackend {
     fn launch(&self, launches: Vec<Launch>) {
         let mut queue = self.shared.queue.lock();
+        if queue.stopped {
+            drop(queue);
+            return discard(launches);
+        }
         queue.waiting.extend(launches);
         // A slot that has the turn takes one of them itself, right after it.
         let own = usize::from(IS_SLOT.get());
@@ -101,8 +111,9 @@ impl SchedulerBackend for LocalBackend {
         self.shared.executor.kill_all("the context was stopped");
         let mut queue = self.shared.queue.lock();
         queue.stopped = true;
-        queue.waiting.clear();
+        let waiting = std::mem::take(&mut queue.waiting);
         drop(queue);
+        discard(waiting);
         self.shared.arrived.notify_all();
         let threads = std::mem::take(&mut *self.shared.threads.lock());
         for thread in threads {

@@ -74,7 +74,7 @@ impl Context {
         if driver.is_stopped() {
             return Err(Error::Stopped);
         }
-        let (id, value) = (driver.next_other(), Arc::new(value));
+        let (id, value) = (Driver::next_other(), Arc::new(value));
         driver.environment.broadcasts.put(id, value.clone());
         let (value, destroyed) = (OnceLock::from(value), AtomicBool::new(false));
         Ok(Broadcast(Arc::new(Inner { id, value, destroyed, driver: Some(driver) })))

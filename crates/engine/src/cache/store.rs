@@ -7,7 +7,7 @@ use parking_lot::{Condvar, Mutex};
 
 use firesteel_types::{PartitionId, RddId};
 
-use crate::executor::TaskContext;
+use crate::{contain::discard, executor::TaskContext};
 
 /// How often a task that waits for another one's block looks whether it should end.
 const LOOK: Duration = Duration::from_millis(20);
@@ -84,13 +84,21 @@ impl BlockStore {
     pub(crate) fn remove_rdd(&self, rdd: RddId) -> Vec<PartitionId> {
         let is_stored = |key: &BlockKey, slot: &mut Slot| key.0 == rdd && matches!(slot, Slot::Stored(_));
         let removed: Vec<_> = self.blocks.lock().extract_if(is_stored).collect();
-        removed.iter().map(|((_, partition), _)| *partition).collect()
+        let partitions = removed.iter().map(|((_, partition), _)| *partition).collect();
+        discard(removed);
+        partitions
+    }
+
+    /// Whether nothing is kept.
+    #[cfg(test)]
+    pub(crate) fn is_empty(&self) -> bool {
+        self.blocks.lock().is_empty()
     }
 
     /// Forgets everything.
     pub(crate) fn clear(&self) {
         let removed = std::mem::take(&mut *self.blocks.lock());
-        drop(removed);
+        discard(removed);
     }
 }
 

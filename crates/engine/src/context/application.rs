@@ -1,6 +1,6 @@
 //! The handle of an application.
 
-use std::{fmt, sync::Arc};
+use std::{fmt, sync::Arc, thread};
 
 use firesteel_types::settings;
 
@@ -29,9 +29,21 @@ struct Application(Arc<Driver>);
 
 impl Drop for Application {
     fn drop(&mut self) {
-        if let Err(error) = self.0.stop() {
-            tracing::warn!(%error, "the application did not end in order");
+        if !self.0.bus.is_listener_thread() {
+            return stop(&self.0);
         }
+        // A listener cannot wait for its own end.
+        let driver = self.0.clone();
+        let thread = thread::Builder::new().name("firesteel-stop".to_owned());
+        if let Err(error) = thread.spawn(move || stop(&driver)) {
+            tracing::error!(%error, "the application cannot be stopped");
+        }
+    }
+}
+
+fn stop(driver: &Driver) {
+    if let Err(error) = driver.stop() {
+        tracing::warn!(%error, "the application did not end in order");
     }
 }
 

@@ -148,11 +148,12 @@ impl ContextBuilder {
         let start_backend = backend.starter();
         let driver = Driver::new(conf, scheduler, environment, Box::new(backend), form);
         line.0.get_or_init(|| Arc::downgrade(&driver));
+        // From here on whatever fails also stops what was started.
+        let ctx = Context::new(driver.clone());
         start_listeners(&driver)?;
         let system = |source| Error::System { what: "cannot start a thread".to_owned(), source };
         Timer::start(&driver).map_err(system)?;
         start_backend(&driver, "localhost".into()).map_err(system)?;
-        let ctx = Context::new(driver);
         if let Some(directory) = ctx.conf().get(settings::CHECKPOINT_DIR) {
             ctx.set_checkpoint_dir(&directory)?;
         }

@@ -1,28 +1,31 @@
 //! Doing what the scheduler wants done.
 
-use std::{
-    panic::{AssertUnwindSafe, catch_unwind},
-    sync::Arc,
-};
+use std::{sync::Arc, thread};
 
 use firesteel_scheduler::{
     Effect, Event, JobError, NotSent, StageLaunch, StageTaskKind, TaskDescription, TaskOutcome, TaskStatus,
     commit::CommitDecision,
 };
-use firesteel_types::{AttemptId, ExecutorId, JobId, RddId, TaskFailure};
+use firesteel_types::{AttemptId, ExecutorId, JobId, PartitionId, RddId, TaskFailure};
 
 use super::{
     Driver, Incoming, JobEnd,
     inbox::Payload,
+    job::ActiveJob,
     register,
-    turn::{Core, PreparedStage},
+    turn::{Core, Discarded, PreparedStage},
 };
 use crate::{
+    contain::contain,
     executor::{Launch, Report, ReportedEnd},
     rdd::RddHandle,
     ship::ShipError,
     stage::{Form, StageProgram, TaskOutput, thaw_program},
 };
+
+/// From so many RDDs behind each other on, boxed ones may need more stack than the thread that has the turn is left with.
+const DEEP: u32 = 128;
+const DEEP_STACK: usize = 64 << 20;
 
 impl Core {
     pub(super) fn perform(&mut self, driver: &Driver, effect: Effect) {
@@ -37,7 +40,10 @@ impl Core {
             Effect::KillTask { executor, attempt, interrupt, reason } => {
                 driver.backend.kill(executor, attempt, interrupt, reason);
             }
-            Effect::ForgetStage { set } => drop(self.stages.remove(&set)),
+            Effect::ForgetStage { set } => {
+                let forgotten = self.stages.remove(&set);
+                self.discarded.extend(forgotten.map(Discarded::Stage));
+            }
             Effect::DeliverResult { job, position, attempt } => self.deliver(driver, job, position, attempt),
             Effect::JobSucceeded { job } => self.end_job(driver, job, Ok(())),
             Effect::JobFailed { job, error } => self.end_job(driver, job, Err(error)),
@@ -64,10 +70,7 @@ impl Core {
         let found = driver.program_of(launch.kind).ok_or_else(|| "what it computes is gone".to_owned());
         let shipped = found.and_then(|(program, rdd)| match driver.form {
             Form::Typed => Ok((program, rdd)),
-            Form::Shipped => {
-                let program = program.to_bytes().and_then(|bytes| thaw_program(&bytes));
-                Ok((program.map_err(|error| error_text(&error))?, rdd))
-            }
+            Form::Shipped => Ok((ship(&*program, rdd.depth())?, rdd)),
         });
         match shipped {
             Ok((program, rdd)) => {
@@ -80,14 +83,17 @@ impl Core {
     }
 
     fn launch(&mut self, driver: &Driver, task: Box<TaskDescription>) {
-        // A stage that could not be prepared fails as a whole; its tasks are written off with it.
-        let Some(stage) = self.stages.get(&task.set) else { return };
+        let Some(stage) = self.stages.get(&task.set) else {
+            // The stage could not be prepared and fails as a whole, but the task still holds a slot.
+            let why = NotSent::NotSerializable { message: "its stage could not be prepared".to_owned() };
+            return driver.post(Incoming::event(Event::TaskNotSent { attempt: task.attempt, why }));
+        };
         let partition_data = match driver.form {
             Form::Typed => Vec::new(),
-            Form::Shipped => match register::partition_data(&stage.rdd, task.partition) {
+            Form::Shipped => match data_of(&stage.rdd, task.partition) {
                 Ok(data) => data,
-                Err(error) => {
-                    let why = NotSent::NotSerializable { message: error_text(&error) };
+                Err(message) => {
+                    let why = NotSent::NotSerializable { message };
                     return driver.post(Incoming::event(Event::TaskNotSent { attempt: task.attempt, why }));
                 }
             },
@@ -105,11 +111,14 @@ impl Core {
     fn deliver(&mut self, driver: &Driver, job: JobId, position: u32, attempt: AttemptId) {
         let result = self.payloads.get_mut(&attempt).and_then(|payload| payload.result.take());
         let sink = driver.jobs.lock().get(&job).map(|active| active.submission.sink.clone());
-        let Some(sink) = sink else { return };
+        let Some(sink) = sink else {
+            self.discarded.extend(result.map(Discarded::Result));
+            return;
+        };
         let accepted = match result {
             // The user's `Deserialize` may panic, and must not take the scheduler with it.
-            Some(value) => catch_unwind(AssertUnwindSafe(|| sink.accept(position, value)))
-                .unwrap_or_else(|_| Err("deserializing a result panicked".to_owned())),
+            Some(value) => contain(|| sink.accept(position, value))
+                .unwrap_or_else(|message| Err(format!("deserializing a result panicked: {message}"))),
             None => Err("the result did not arrive".to_owned()),
         };
         if let Err(message) = accepted {
@@ -121,8 +130,10 @@ impl Core {
 
     /// Takes a job off the list; whoever waits for it hears of it after the turn.
     fn end_job(&mut self, driver: &Driver, job: JobId, end: JobEnd) {
-        let ended = driver.jobs.lock().remove(&job);
-        self.ended.extend(ended.map(|ended| (ended.on_end, end)));
+        if let Some(ActiveJob { submission, on_end }) = driver.jobs.lock().remove(&job) {
+            self.discarded.push(Discarded::Job(submission));
+            self.ended.push((on_end, end));
+        }
     }
 }
 
@@ -172,6 +183,31 @@ impl Driver {
         let payload = (result.is_some() || accumulators).then(|| (attempt, Payload { result, updates }));
         self.post(Incoming { event: Event::StatusUpdate { executor, attempt, status }, payload });
     }
+}
+
+/// A program after it was serialized and built again.
+fn ship(program: &dyn StageProgram, depth: u32) -> Result<Arc<dyn StageProgram>, String> {
+    // The user's `Serialize` and `Deserialize` must not take the scheduler with them.
+    let ship = || {
+        contain(|| program.to_bytes().and_then(|bytes| thaw_program(&bytes)))
+            .map_err(|message| format!("serializing it panicked: {message}"))?
+            .map_err(|error| error_text(&error))
+    };
+    if depth < DEEP {
+        return ship();
+    }
+    thread::scope(|scope| {
+        let thread = thread::Builder::new().stack_size(DEEP_STACK).spawn_scoped(scope, ship);
+        let thread = thread.map_err(|error| format!("cannot start a thread to serialize it: {error}"))?;
+        thread.join().unwrap_or_else(|_| Err("serializing it panicked".to_owned()))
+    })
+}
+
+/// The data that travels with a task, or why it cannot.
+fn data_of(rdd: &RddHandle, partition: PartitionId) -> Result<Vec<(RddId, u32, Arc<[u8]>)>, String> {
+    contain(|| register::partition_data(rdd, partition))
+        .map_err(|message| format!("serializing the rows of its partition panicked: {message}"))?
+        .map_err(|error| error_text(&error))
 }
 
 /// An error with its causes, in one line.

@@ -17,7 +17,7 @@ use firesteel_types::{
 };
 
 use super::{
-    Clock, Submission,
+    Clock, JobEnd, Submission,
     job::{ActiveJob, OnEnd},
     questions::Questions,
     register,
@@ -29,6 +29,7 @@ use crate::{
     accumulator::{AccumulatorRegistry, Updates},
     backend::SchedulerBackend,
     checkpoint::CheckpointDirectory,
+    contain::{contain, discard},
     executor::Environment,
     listener::{BusError, ConsoleProgress, ListenerBus, StatusStore, Wait},
     shuffle::{ShuffleHandle, WeakShuffle},
@@ -45,6 +46,13 @@ pub(crate) struct Incoming {
 pub(crate) struct Payload {
     pub(crate) result: Option<ResultValue>,
     pub(crate) updates: Updates,
+}
+
+impl Payload {
+    /// Whether all of it was taken.
+    pub(super) fn is_empty(&self) -> bool {
+        self.result.is_none() && self.updates.is_empty()
+    }
 }
 
 impl Incoming {
@@ -84,7 +92,6 @@ pub(crate) struct Driver {
     next_rdd: AtomicU32,
     next_shuffle: AtomicU32,
     next_job: AtomicU32,
-    next_other: AtomicU64,
 }
 
 impl Driver {
@@ -120,7 +127,6 @@ impl Driver {
             next_rdd: AtomicU32::new(0),
             next_shuffle: AtomicU32::new(0),
             next_job: AtomicU32::new(0),
-            next_other: AtomicU64::new(0),
         })
     }
 
@@ -141,10 +147,12 @@ impl Driver {
             std::mem::swap(&mut *self.inbox.lock(), &mut incoming);
             core.turn(self, incoming);
             let ended = std::mem::take(&mut core.ended);
+            let discarded = std::mem::take(&mut core.discarded);
             drop(core);
+            discarded.into_iter().for_each(discard);
             // After the turn: what the end of a job sets off may ask the scheduler, and some of it is the user's code.
             for (on_end, end) in ended {
-                on_end(end);
+                tell_end(on_end, end);
             }
             if self.inbox.lock().is_empty() {
                 return;
@@ -209,8 +217,9 @@ impl Driver {
         self.environment.clear();
         // What the scheduler did not know of, it could not fail.
         let left = std::mem::take(&mut *self.jobs.lock());
-        for (_, job) in left {
-            (job.on_end)(Err(JobError::Rejected(JobRejection::Stopped)));
+        for (_, ActiveJob { submission, on_end }) in left {
+            discard(submission);
+            tell_end(on_end, Err(JobError::Rejected(JobRejection::Stopped)));
         }
         self.bus.stop(Wait::AtMost(LISTENERS_MAX))
     }
@@ -236,9 +245,11 @@ impl Driver {
         self.conf.get(settings::DEFAULT_PARALLELISM)
     }
 
-    /// An id for something else, unique in the application.
-    pub(crate) fn next_other(&self) -> u64 {
-        self.next_other.fetch_add(1, Ordering::Relaxed)
+    /// An id for something that travels with environments; unique in the process, so that what belongs to one
+    /// application is never taken for something of another.
+    pub(crate) fn next_other() -> u64 {
+        static NEXT: AtomicU64 = AtomicU64::new(0);
+        NEXT.fetch_add(1, Ordering::Relaxed)
     }
 
     /// Removes the kept partitions of an RDD.
@@ -273,6 +284,7 @@ impl Driver {
     /// A shuffle was made: its map tasks can be run as long as the handle lives.
     pub(crate) fn shuffle_made(&self, shuffle: &ShuffleHandle) {
         self.shuffles.lock().insert(shuffle.id(), shuffle.downgrade());
+        self.environment.shuffles.open(shuffle.id());
     }
 
     /// Nothing can read a shuffle any more.
@@ -282,6 +294,13 @@ impl Driver {
             self.environment.shuffles.remove(shuffle);
             self.post(Incoming::event(Event::ShuffleDropped { shuffle }));
         }
+    }
+}
+
+/// Tells whoever waits for a job how it ended. A waker of the user's own may panic.
+fn tell_end(on_end: OnEnd, end: JobEnd) {
+    if let Err(message) = contain(|| on_end(end)) {
+        tracing::error!(message, "what follows the end of a job panicked");
     }
 }
 

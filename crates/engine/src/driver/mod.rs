@@ -10,6 +10,8 @@ mod inbox;
 mod job;
 mod questions;
 mod register;
+#[cfg(test)]
+mod tests;
 mod timer;
 mod turn;
 

@@ -7,8 +7,12 @@ use hashbrown::HashMap;
 use firesteel_scheduler::{Effect, Scheduler, StageLaunch};
 use firesteel_types::{AttemptId, ListenerEvent, StageAttemptId};
 
-use super::{Driver, Incoming, JobEnd, inbox::Payload, job::OnEnd};
-use crate::{executor::Launch, rdd::RddHandle, stage::StageProgram};
+use super::{Driver, Incoming, JobEnd, Submission, inbox::Payload, job::OnEnd};
+use crate::{
+    executor::Launch,
+    rdd::RddHandle,
+    stage::{ResultValue, StageProgram},
+};
 
 /// The scheduler, and what the runtime keeps for it by the ids it uses.
 pub(crate) struct Core {
@@ -20,6 +24,8 @@ pub(crate) struct Core {
     pub(super) posts: Vec<ListenerEvent>,
     /// Jobs that ended in this turn, and who wants to know.
     pub(super) ended: Vec<(OnEnd, JobEnd)>,
+    /// What is no longer needed. Some of it is the user's, whose `drop` has no place in a turn.
+    pub(super) discarded: Vec<Discarded>,
     effects: Vec<Effect>,
     spare: Vec<Incoming>,
 }
@@ -31,6 +37,15 @@ pub(super) struct PreparedStage {
     pub(super) rdd: RddHandle,
 }
 
+/// Something to be dropped after the turn.
+#[expect(dead_code, reason = "it is only kept to be dropped")]
+pub(super) enum Discarded {
+    Stage(PreparedStage),
+    Job(Submission),
+    Result(ResultValue),
+    Payload(Payload),
+}
+
 impl Core {
     pub(super) fn new(scheduler: Scheduler) -> Self {
         Self {
@@ -40,6 +55,7 @@ impl Core {
             launches: Vec::new(),
             posts: Vec::new(),
             ended: Vec::new(),
+            discarded: Vec::new(),
             effects: Vec::new(),
             spare: Vec::new(),
         }
@@ -71,7 +87,8 @@ impl Core {
         self.effects = effects;
         self.spare = incoming;
         // A result that nobody was handed is not wanted.
-        self.payloads.clear();
+        let left = self.payloads.drain().map(|(_, payload)| payload).filter(|payload| !payload.is_empty());
+        self.discarded.extend(left.map(Discarded::Payload));
         if !self.posts.is_empty() {
             driver.bus.post(mem::take(&mut self.posts));
         }

@@ -20,6 +20,12 @@ impl Environment {
         self.blocks.clear();
         self.broadcasts.clear();
     }
+
+    /// Whether nothing is stored.
+    #[cfg(test)]
+    pub(crate) fn is_empty(&self) -> bool {
+        self.shuffles.is_empty() && self.blocks.is_empty() && self.broadcasts.is_empty()
+    }
 }
 
 /// What tasks can ask of the driver.

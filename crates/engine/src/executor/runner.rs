@@ -15,6 +15,7 @@ use firesteel_types::{AttemptId, Properties, RddId, TaskFailure, TaskMetrics};
 use super::{Abort, Environment, KillSwitch, TaskContext, TaskIdentity, blame, hook};
 use crate::{
     accumulator::Updates,
+    contain::{contain, discard, payload_text},
     rdd::RddHandle,
     stage::{Form, StageProgram, TaskOutput},
 };
@@ -96,6 +97,8 @@ impl Executor {
         let switch = self.switch_for(attempt);
         let (task, program) = self.prepare(launch, switch);
         TaskContext::set_current(Some(task.clone()));
+        // What the task before left behind is not this one's.
+        drop((blame::take_blamed(), hook::take()));
         let began = Instant::now();
         let ended = catch_unwind(AssertUnwindSafe(|| {
             task.check();
@@ -111,10 +114,16 @@ impl Executor {
             }
         };
         let run_time_us = began.elapsed().as_micros() as u64;
+        let (end, updates) = match contain(|| task.accumulators().take(self.form)) {
+            Ok(updates) => (end, updates),
+            Err(message) => (unreported(end, &message), Updates::default()),
+        };
         TaskContext::set_current(None);
         self.kills.lock().remove(&attempt);
         let metrics = TaskMetrics { run_time_us, ..task.metrics() };
-        Report { attempt, end, metrics, updates: task.accumulators().take(self.form) }
+        // What the task held and what it ran may be dropped here for good, and both are the user's.
+        discard((task, program));
+        Report { attempt, end, metrics, updates }
     }
 
     fn switch_for(&self, attempt: AttemptId) -> Arc<KillSwitch> {
@@ -149,9 +158,22 @@ fn complete(task: &TaskContext, output: TaskOutput) -> ReportedEnd {
     match task.listeners().complete(task) {
         0 => ReportedEnd::Finished(output),
         panicked => {
+            discard(output);
             let message = format!("{panicked} completion listeners of the task panicked");
             ReportedEnd::Failed { failure: TaskFailure::panicked(message), operator: None }
         }
+    }
+}
+
+/// What a task added to accumulators cannot be told: it has not succeeded.
+fn unreported(end: ReportedEnd, message: &str) -> ReportedEnd {
+    match end {
+        ReportedEnd::Finished(output) => {
+            discard(output);
+            let message = format!("an accumulator that the task added to panicked: {message}");
+            ReportedEnd::Failed { failure: TaskFailure::panicked(message), operator: None }
+        }
+        failed @ ReportedEnd::Failed { .. } => failed,
     }
 }
 
@@ -160,9 +182,11 @@ fn failure_of(task: &TaskContext, payload: Box<dyn std::any::Any + Send>) -> (Ta
     let blamed = blame::take_blamed();
     let panic = hook::take();
     if let Some(reason) = task.kill_reason() {
+        discard(payload);
         return (TaskFailure::killed(reason), None);
     }
     if let Some(fetch) = task.take_fetch_failure() {
+        discard(payload);
         return (TaskFailure::FetchFailed(fetch), None);
     }
     match payload.downcast::<Abort>() {
@@ -181,12 +205,10 @@ fn failure_of(task: &TaskContext, payload: Box<dyn std::any::Any + Send>) -> (Ta
 
 /// What the report of a panicked task says.
 pub(super) fn panic_text(panic: Option<hook::PanicRecord>, payload: Box<dyn std::any::Any + Send>) -> String {
-    let Some(hook::PanicRecord { message, place, backtrace }) = panic else {
-        // Unwound with `resume_unwind` by user code, which runs no hook.
-        let text = payload.downcast_ref::<&str>().map(ToString::to_string);
-        let text = text.or_else(|| payload.downcast_ref::<String>().cloned());
-        return text.unwrap_or_else(|| "a panic whose payload is no text".to_owned());
-    };
+    let text = payload_text(&*payload);
+    discard(payload);
+    // Without a record it was unwound with `resume_unwind` by user code, which runs no hook.
+    let Some(hook::PanicRecord { message, place, backtrace }) = panic else { return text };
     let place = place.map(|place| format!(", panicked at {place}")).unwrap_or_default();
     let backtrace = backtrace.map(|backtrace| format!("\n{backtrace}")).unwrap_or_default();
     format!("{message}{place}{backtrace}")

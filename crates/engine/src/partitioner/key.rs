@@ -54,6 +54,7 @@ enum Rule<K> {
 /// A user's partitioner, without its type.
 trait DealKeys<K>: Any + Send + Sync {
     fn partition(&self, key: &K) -> u32;
+    fn name(&self) -> &'static str;
     fn equals(&self, other: &dyn Any) -> bool;
     fn freeze(&self, out: &mut Frozen) -> Result<(), ShipError>;
 }
@@ -61,6 +62,10 @@ trait DealKeys<K>: Any + Send + Sync {
 impl<K: 'static, P: Partitioner<K>> DealKeys<K> for P {
     fn partition(&self, key: &K) -> u32 {
         Partitioner::partition(self, key)
+    }
+
+    fn name(&self) -> &'static str {
+        std::any::type_name::<P>()
     }
 
     fn equals(&self, other: &dyn Any) -> bool {
@@ -123,7 +128,7 @@ impl<K: 'static> KeyPartitioner<K> {
     pub fn partition(&self, key: &K) -> u32 {
         match &self.rule {
             Rule::Hash(hash, of) => hash.of_hash(of(key)),
-            Rule::Custom { deal, .. } => deal.partition(key),
+            Rule::Custom { partitions, deal } => checked(&**deal, key, *partitions),
         }
     }
 
@@ -135,7 +140,7 @@ impl<K: 'static> KeyPartitioner<K> {
     {
         match &self.rule {
             Rule::Hash(hash, _) => hash.partition_of(key),
-            Rule::Custom { deal, .. } => deal.partition(key),
+            Rule::Custom { partitions, deal } => checked(&**deal, key, *partitions),
         }
     }
 
@@ -162,6 +167,19 @@ impl<K: 'static> KeyPartitioner<K> {
             Rule::Custom { partitions, .. } => AnyPartitioner::custom(*partitions, Arc::new(self.clone())),
         }
     }
+}
+
+/// The partition of `key` by the user's rule, which may be wrong.
+#[inline]
+fn checked<K: 'static>(deal: &dyn DealKeys<K>, key: &K, partitions: u32) -> u32 {
+    let partition = deal.partition(key);
+    assert!(
+        partition < partitions,
+        "partitioner {} gave partition {partition} for a key, but has {partitions} partitions: `partition` must be \
+         below `num_partitions`",
+        deal.name()
+    );
+    partition
 }
 
 impl<K> Clone for KeyPartitioner<K> {

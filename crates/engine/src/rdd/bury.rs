@@ -2,6 +2,8 @@
 
 use std::cell::RefCell;
 
+use crate::contain::discard;
+
 /// Anything that can be dropped.
 trait Buried {}
 impl<T> Buried for T {}
@@ -26,9 +28,10 @@ pub(crate) fn bury<T: 'static>(value: T) {
         }
     });
     let Some(value) = outermost else { return };
-    drop(value);
+    // A panic here would leave everything behind it buried for ever.
+    discard(value);
     while let Some(next) = GRAVES.with_borrow_mut(|graves| graves.as_mut().and_then(Vec::pop)) {
-        drop(next);
+        discard(next);
     }
     GRAVES.set(None);
 }

@@ -25,6 +25,13 @@ use crate::{
     shuffle::ShuffleHandle,
 };
 
+/// The most partitions of one RDD. A shuffle keeps some bytes for each of them in every map task, and a job for each
+/// result.
+pub(crate) const MAX_PARTITIONS: u32 = 1 << 24;
+
+/// The most RDDs that read each other in one stage. Where they are boxed, each takes a piece of the stack of a task.
+const MAX_DEPTH: u32 = 4_096;
+
 /// The identity of an RDD: shared by its clones, by every RDD made from it, and by the shuffles that read it.
 ///
 /// On an executor only the id and the number of partitions are known: an RDD cannot be used inside a task.
@@ -52,6 +59,8 @@ struct DriverSide {
     invalid: Option<Arc<str>>,
     /// Whether it, or something behind it in the same stage, prefers any place.
     located: bool,
+    /// How many RDDs are behind it in the same stage, one behind the other, at most.
+    depth: u32,
     /// Whether the scheduler has ever heard of it.
     known: AtomicBool,
 }
@@ -274,6 +283,20 @@ impl HandleBuilder {
         self
     }
 
+    /// What is wrong with how it reads its parents.
+    fn misfit(&mut self) -> Option<String> {
+        let DriverSide { state, driver, .. } = &mut self.side;
+        state.get_mut().parents.iter().find_map(|parent| {
+            if !Arc::ptr_eq(parent.handle().driver(), driver) {
+                let why = "it reads an RDD of another context: only RDDs of one context can be combined";
+                return Some(why.to_owned());
+            }
+            let Parent::Narrow(handle, map) = parent else { return None };
+            let partition = first_misfit(map, self.partitions, handle.partitions())?;
+            Some(format!("partition {partition} reads one that {} does not have", handle.id()))
+        })
+    }
+
     /// The RDD.
     ///
     /// If a parent does not have a partition that is read of it, every job on the RDD fails and says so.
@@ -285,16 +308,13 @@ impl HandleBuilder {
     /// # Ok::<(), firesteel::Error>(())
     /// ```
     pub fn build(mut self) -> RddHandle {
-        let misfit = self.side.state.get_mut().parents.iter().find_map(|parent| match parent {
-            Parent::Narrow(handle, map) => {
-                Some((first_misfit(map, self.partitions, handle.partitions())?, handle.id()))
-            }
-            Parent::Shuffle(_) => None,
-        });
-        if let Some((partition, parent)) = misfit
+        if self.partitions > MAX_PARTITIONS {
+            let why = format!("{} partitions are more than {MAX_PARTITIONS}: use fewer", self.partitions);
+            self = self.invalid(why).partitions(0);
+        } else if let Some(why) = self.misfit()
             && self.side.invalid.is_none()
         {
-            self = self.invalid(format!("partition {partition} reads one that {parent} does not have"));
+            self = self.invalid(why);
         }
         let state = self.side.state.get_mut();
         // What was wrong first explains the rest.
@@ -306,6 +326,17 @@ impl HandleBuilder {
                 Parent::Narrow(handle, _) => handle.is_located(),
                 Parent::Shuffle(_) => false,
             });
+        let depth = |parent: &Parent| match parent {
+            Parent::Narrow(handle, _) => handle.depth() + 1,
+            Parent::Shuffle(_) => 0,
+        };
+        self.side.depth = state.parents.iter().map(depth).max().unwrap_or(0);
+        if self.side.depth > MAX_DEPTH && self.side.invalid.is_none() {
+            let why = format!(
+                "more than {MAX_DEPTH} RDDs are behind it without a shuffle: checkpoint the RDD now and then"
+            );
+            self = self.invalid(why);
+        }
         RddHandle(Arc::new(Inner {
             id: self.id,
             partitions: self.partitions,
@@ -342,6 +373,7 @@ impl RddHandle {
                 partition_data: None,
                 invalid: None,
                 located: false,
+                depth: 0,
                 known: AtomicBool::new(false),
             },
         }
@@ -424,6 +456,11 @@ impl RddHandle {
     /// Whether it, or something behind it in the same stage, prefers any place.
     pub(crate) fn is_located(&self) -> bool {
         self.side().located
+    }
+
+    /// How many RDDs are behind it in the same stage, one behind the other; none once its lineage is cut.
+    pub(crate) fn depth(&self) -> u32 {
+        if self.side().state.lock().parents.is_empty() { 0 } else { self.side().depth }
     }
 
     /// The operator that made it, and the line where it was called.

@@ -7,7 +7,7 @@ use crate::{
     Context,
     data::Data,
     executor::TaskContext,
-    rdd::{Rdd, RddHandle},
+    rdd::{MAX_PARTITIONS, Rdd, RddHandle},
 };
 
 /// An [`Rdd`] over a collection that the driver holds. Made by [`Context::parallelize`].
@@ -48,7 +48,9 @@ impl Context {
     /// ```
     #[track_caller]
     pub fn parallelize_into<T: Data>(&self, rows: Vec<T>, partitions: u32) -> Parallelize<T> {
-        let slices = PartitionValues::new(slice(rows, partitions));
+        // What is refused below needs no slices.
+        let slices = if partitions > MAX_PARTITIONS { Vec::new() } else { slice(rows, partitions) };
+        let slices = PartitionValues::new(slices);
         let handle = RddHandle::builder(self.driver(), "parallelize", partitions);
         let handle = if partitions == 0 { handle.invalid(NO_PARTITIONS) } else { handle };
         Parallelize { handle: handle.partition_data(slices.data()).build(), slices }

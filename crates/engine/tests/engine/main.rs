@@ -7,6 +7,7 @@
     reason = "helpers of tests fail like tests, and a failing test says where it ran"
 )]
 
+mod abuse;
 mod accumulators;
 mod broadcast;
 mod cache;
@@ -14,8 +15,10 @@ mod cancel;
 mod captures;
 mod checkpoint;
 mod files;
+mod misuse;
 mod nesting;
 mod properties;
+mod scale;
 #[path = "../support/backends.rs"]
 mod support;
 
