@@ -5,7 +5,7 @@ use std::fs;
 use proptest::prelude::*;
 use serde::{Deserialize, Serialize, Serializer};
 
-use super::format::Header;
+use super::format::{BlockHead, Header};
 use super::*;
 use crate::io::error::IoError;
 use crate::io::location::Location;
@@ -96,14 +96,17 @@ fn a_batch_is_a_block_so_that_a_task_can_stop_between_them() {
 
 #[test]
 fn a_row_that_cannot_be_serialized_is_named_and_the_others_are_kept() {
+    use serde::ser::SerializeTuple;
+
     struct Picky(bool);
     impl Serialize for Picky {
         fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
             if self.0 {
                 serializer.serialize_u8(7)
             } else {
-                // A sequence of unknown length, which postcard does not write.
-                serializer.collect_seq([1, 2, 3].iter().filter(|n| **n > 1))
+                let mut pair = serializer.serialize_tuple(2)?;
+                pair.serialize_element(&1_u8)?;
+                Err(serde::ser::Error::custom("no second element"))
             }
         }
     }
@@ -162,6 +165,25 @@ fn a_file_cut_anywhere_is_an_error() {
             assert!(error.is_corrupt(), "{compression:?} cut at {length}: {error}");
         }
     }
+}
+
+#[test]
+fn a_lost_block_and_a_longer_file_are_found() {
+    let folder = tempfile::tempdir().unwrap();
+    let location = write(&folder, &vec![7_u8; 300_000], Compression::None);
+    let whole = fs::read(location.to_string()).unwrap();
+    let refuse = |bytes: &[u8]| {
+        fs::write(location.to_string(), bytes).unwrap();
+        read::<u8>(&location).unwrap_err().to_string()
+    };
+    let stored = u64::from_le_bytes(whole[Header::BYTES..][..8].try_into().unwrap()) as usize;
+    let second_block = Header::BYTES + BlockHead::BYTES + stored;
+
+    let lost = refuse(&[&whole[..Header::BYTES], &whole[second_block..]].concat());
+    let longer = refuse(&[&whole[..], b"x"].concat());
+
+    assert!(lost.contains("it has 37856 rows and says 300000"), "{lost}");
+    assert!(longer.contains("something follows its end"), "{longer}");
 }
 
 #[test]
