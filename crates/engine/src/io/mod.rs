@@ -1,9 +1,10 @@
 //! The file layer below the sources and sinks of RDDs: from what a user writes to bytes, lines and rows, and back.
 //!
-//! The way of an input: a [`Location`] or pattern is [`expand`]ed to files, the files are cut into [`FileSplit`]s, one
-//! for each task, and a reader gives a split's content: [`LineReader`], [`RecordReader`], [`ObjectReader`] or
-//! [`read_bytes`]. The way of an output: an [`OutputFolder`] is made once, each task writes an [`OutputFile`] that
-//! appears under its name only when it is committed, and the folder is finished or given up as a whole.
+//! The way of an input: a [`Location`] or pattern is expanded to files by [`expand()`], the files are cut into
+//! [`FileSplit`]s, one for each task, and a reader gives a split's content: [`LineReader`], [`RecordReader`],
+//! [`ObjectReader`] or [`read_bytes`]. The way of an output: an [`OutputFolder`] is made once, each task writes an
+//! [`OutputFile`] that appears under its name only when it is committed, and the folder is finished or given up as a
+//! whole.
 //!
 //! Everything blocks; remote stores are driven by a small runtime inside. Nothing here knows of RDDs, tasks or the
 //! scheduler, and bad input of any kind is an [`IoError`], never a panic.
