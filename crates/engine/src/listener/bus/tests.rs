@@ -322,6 +322,7 @@ fn a_listener_that_panics_when_dropped_takes_no_other_along() {
     let bus = started();
     let removed = bus.add(ListenerBus::SHARED, Bomb).unwrap();
     bus.add(ListenerBus::SHARED, Bomb).unwrap();
+    bus.add(ListenerBus::SHARED, Bomb).unwrap();
     let (listener, numbers) = recording();
     bus.add(ListenerBus::SHARED, listener).unwrap();
 

@@ -69,7 +69,8 @@ mod tests {
 
     fn terminal() -> (InMemoryTerm, Lines) {
         let terminal = InMemoryTerm::new(6, 50);
-        let lines = Lines::new(ProgressDrawTarget::term_like(Box::new(terminal.clone())));
+        let target = ProgressDrawTarget::term_like_with_hz(Box::new(terminal.clone()), 1);
+        let lines = Lines::new(target);
         (terminal, lines)
     }
 
@@ -86,6 +87,16 @@ mod tests {
 
         lines.draw(&[bar(3, 99, 1, 100)]);
         assert_eq!(terminal.contents(), "[Stage 3:========================> (99 + 1) / 100]");
+    }
+
+    #[test]
+    fn every_frame_is_drawn_however_fast_they_come() {
+        let (terminal, mut lines) = terminal();
+
+        for done in 0..100 {
+            lines.draw(&[bar(3, done, 4, 100)]);
+            assert!(terminal.contents().ends_with(&format!("({done} + 4) / 100]")));
+        }
     }
 
     #[test]

@@ -55,7 +55,7 @@ fn stages(job: &JobData) -> [u32; 4] {
 #[test]
 fn a_job_is_counted_from_its_start_to_its_end() {
     let (map, reduce) = (info(0, 0, 2), info(1, 0, 1));
-    let mut store = store_after([job_start(7, &[map.clone(), reduce.clone()])]);
+    let mut store = store_after([job_start(7, &[reduce.clone(), map.clone()])]);
     assert_eq!((tasks(&job(&store, 7)), stages(&job(&store, 7))), ([3, 0, 0, 0, 0, 0], [0, 0, 0, 0]));
     assert_eq!(stage(&store, 1, 0).status, StageStatus::Pending);
 
@@ -120,6 +120,9 @@ fn a_success_whose_output_is_lost_counts_as_a_failure_afterwards() {
     let (stage, executor) = (stage(&store, 0, 0), store.executor(ExecutorId(1)).unwrap());
     assert_eq!((stage.num_active_tasks, stage.num_complete_tasks, stage.num_failed_tasks), (1, 0, 1));
     assert_eq!((executor.active_tasks, executor.completed_tasks, executor.failed_tasks), (1, 0, 1));
+
+    hear(&mut store, success(only.id, task(0, 2)));
+    assert_eq!(job(&store, 0).num_completed_indices, 1, "it is done again");
 }
 
 #[test]
@@ -138,18 +141,20 @@ fn stages_that_were_never_submitted_are_skipped_when_the_job_ends() {
 fn an_attempt_without_tasks_is_skipped() {
     let empty = info(0, 0, 4);
     let none_missing = StageInfo { tasks: 0, completed: Some(NOW), ..empty.clone() };
-    let store = store_after([
+    let mut store = store_after([
         job_start(0, std::slice::from_ref(&empty)),
         ListenerEvent::StageSubmitted {
             info: Arc::new(StageInfo { completed: None, ..none_missing.clone() }),
             properties: Properties::default(),
         },
         ListenerEvent::StageCompleted { info: Arc::new(none_missing) },
-        job_end(0),
     ]);
 
     assert_eq!(stage(&store, 0, 0).status, StageStatus::Skipped);
     assert_eq!((tasks(&job(&store, 0)), stages(&job(&store, 0))), ([4, 0, 0, 0, 0, 4], [0, 0, 0, 1]));
+
+    hear(&mut store, [submitted(&info(0, 1, 1))]);
+    assert_eq!((tasks(&job(&store, 0)), stages(&job(&store, 0))), ([4, 0, 0, 0, 0, 0], [1, 0, 0, 0]));
 }
 
 #[test]
@@ -170,6 +175,19 @@ fn a_stage_that_is_needed_again_after_it_was_complete_is_active_again() {
     assert_eq!(job.num_completed_indices, 2, "a partition counts once");
     assert_eq!(store.stage(StageId(0)).unwrap().attempt_id, 1, "the latest attempt");
     assert_eq!(store.stages().len(), 2);
+}
+
+#[test]
+fn a_second_end_of_an_attempt_is_not_counted() {
+    let only = info(0, 0, 2);
+    let store = store_after([
+        job_start(0, std::slice::from_ref(&only)),
+        submitted(&only),
+        failed(&only, "cancelled"),
+        failed(&only, "its job ended"),
+    ]);
+
+    assert_eq!(stages(&job(&store, 0)), [0, 0, 1, 0]);
 }
 
 #[test]
