@@ -16,8 +16,8 @@ use parking_lot::{Condvar, Mutex};
 /// An idle loop naps this long before it looks for more; each nap in a row is twice as long.
 ///
 /// To wake a sleeping thread costs the poster 5 to 20 µs, to push an event 0.2 µs. A stream of events must not pay the
-/// former for each of them, so a loop sleeps until it is woken only after [`LONGEST_NAP`]. An event then waits no
-/// longer than there was none before it, and a millisecond at first.
+/// former for each of them, so a loop sleeps until it is woken only after [`LONGEST_NAP`]. An event waits for a nap to
+/// end at most about as long as the loop had nothing to do before it.
 const FIRST_NAP: Duration = Duration::from_millis(1);
 const LONGEST_NAP: Duration = Duration::from_millis(16);
 
