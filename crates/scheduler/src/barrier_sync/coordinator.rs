@@ -19,7 +19,7 @@ use super::{
 /// How long tasks wait for each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BarrierConfig {
-    /// The time from the first call of a sync until all must have called (`spark.barrier.sync.timeout`).
+    /// The time from the first call of a sync until all must have called (`firesteel.barrier.sync.timeout`).
     pub sync_timeout: Duration,
 }
 

@@ -56,13 +56,13 @@ impl DagScheduler {
         let in_a_row = limits.consecutive_attempts_max;
         if stage.failed_attempts.len() >= in_a_row as usize {
             return Some(format!(
-                "{id} failed {in_a_row} attempts in a row, which is the most that spark.stage.maxConsecutiveAttempts \
+                "{id} failed {in_a_row} attempts in a row, which is the most that firesteel.stage.maxConsecutiveAttempts \
                  allows; the last: {message}"
             ));
         }
         (stage.next_attempt >= limits.attempts_max).then(|| {
             format!(
-                "{id} was submitted {} times, which is the most that spark.stage.maxAttempts allows; the last: {message}",
+                "{id} was submitted {} times, which is the most that firesteel.stage.maxAttempts allows; the last: {message}",
                 stage.next_attempt
             )
         })

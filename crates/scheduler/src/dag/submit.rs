@@ -214,7 +214,7 @@ impl DagScheduler {
             let stage = self.stage(id);
             if stage.next_attempt >= cx.config.stages.attempts_max {
                 let reason = format!(
-                    "{id} was submitted {} times, which is the most that spark.stage.maxAttempts allows",
+                    "{id} was submitted {} times, which is the most that firesteel.stage.maxAttempts allows",
                     stage.next_attempt
                 );
                 self.abort_stage(cx, id, &reason, None);

@@ -2,7 +2,7 @@
 //!
 //! [`WorkerToMaster`] and [`MasterToWorker`] are the whole conversation. The events and effects of
 //! [`Master`](crate::master::Master) and [`Worker`](crate::worker::Worker) carry these very types, so whoever owns
-//! the sockets forwards a message as it is. The names are those of `org.apache.spark.deploy.DeployMessages`.
+//! the sockets forwards a message as it is. The names are those of `org.apache.firesteel.deploy.DeployMessages`.
 //!
 //! A conversation over one connection keeps its order, and a connection that breaks may lose the last messages of
 //! both sides. What must not be lost is therefore said again on the next connection: executor states and the ends

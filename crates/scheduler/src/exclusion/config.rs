@@ -6,13 +6,13 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-const TASK_ATTEMPTS_PER_EXECUTOR: &str = "spark.excludeOnFailure.task.maxTaskAttemptsPerExecutor";
-const TASK_ATTEMPTS_PER_NODE: &str = "spark.excludeOnFailure.task.maxTaskAttemptsPerNode";
-const STAGE_FAILED_TASKS_PER_EXECUTOR: &str = "spark.excludeOnFailure.stage.maxFailedTasksPerExecutor";
-const STAGE_FAILED_EXECUTORS_PER_NODE: &str = "spark.excludeOnFailure.stage.maxFailedExecutorsPerNode";
-const APP_FAILED_TASKS_PER_EXECUTOR: &str = "spark.excludeOnFailure.application.maxFailedTasksPerExecutor";
-const APP_FAILED_EXECUTORS_PER_NODE: &str = "spark.excludeOnFailure.application.maxFailedExecutorsPerNode";
-const TIMEOUT: &str = "spark.excludeOnFailure.timeout";
+const TASK_ATTEMPTS_PER_EXECUTOR: &str = "firesteel.excludeOnFailure.task.maxTaskAttemptsPerExecutor";
+const TASK_ATTEMPTS_PER_NODE: &str = "firesteel.excludeOnFailure.task.maxTaskAttemptsPerNode";
+const STAGE_FAILED_TASKS_PER_EXECUTOR: &str = "firesteel.excludeOnFailure.stage.maxFailedTasksPerExecutor";
+const STAGE_FAILED_EXECUTORS_PER_NODE: &str = "firesteel.excludeOnFailure.stage.maxFailedExecutorsPerNode";
+const APP_FAILED_TASKS_PER_EXECUTOR: &str = "firesteel.excludeOnFailure.application.maxFailedTasksPerExecutor";
+const APP_FAILED_EXECUTORS_PER_NODE: &str = "firesteel.excludeOnFailure.application.maxFailedExecutorsPerNode";
+const TIMEOUT: &str = "firesteel.excludeOnFailure.timeout";
 
 /// When executors and nodes stop getting tasks, and what else happens to them then.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -65,12 +65,12 @@ impl Default for ExclusionConfig {
 }
 
 impl ExclusionConfig {
-    /// Spark's default limits with both levels on (`spark.excludeOnFailure.enabled`).
+    /// Spark's default limits with both levels on (`firesteel.excludeOnFailure.enabled`).
     pub fn enabled() -> Self {
         Self { task_and_stage: true, application: true, ..Self::default() }
     }
 
-    /// Checks the limits against each other and against `max_task_failures` (`spark.task.maxFailures`).
+    /// Checks the limits against each other and against `max_task_failures` (`firesteel.task.maxFailures`).
     ///
     /// Limits that nothing uses are not looked at: with both levels off every configuration is valid.
     pub fn validate(&self, max_task_failures: u32) -> Result<(), ExclusionConfigError> {
@@ -111,7 +111,7 @@ pub enum ExclusionConfigError {
     NotPositive { key: &'static str },
     /// A task would use up all its attempts on one node before it is kept away from there.
     #[error(
-        "{key} is {attempts_per_node} but must be smaller than spark.task.maxFailures, which is \
+        "{key} is {attempts_per_node} but must be smaller than firesteel.task.maxFailures, which is \
          {max_task_failures}: lower the one or raise the other",
         key = TASK_ATTEMPTS_PER_NODE
     )]
@@ -182,7 +182,7 @@ mod tests {
             error,
             ExclusionConfigError::OneBadNodeFailsTheJob { attempts_per_node: 2, max_task_failures: 2 }
         );
-        assert!(error.to_string().starts_with("spark.excludeOnFailure.task.maxTaskAttemptsPerNode is 2"));
+        assert!(error.to_string().starts_with("firesteel.excludeOnFailure.task.maxTaskAttemptsPerNode is 2"));
     }
 
     /// Behaviours: EXCL-013.

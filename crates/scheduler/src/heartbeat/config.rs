@@ -6,10 +6,10 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-const INTERVAL: &str = "spark.executor.heartbeatInterval";
-const CHECK_INTERVAL: &str = "spark.network.timeoutInterval";
-const NETWORK_TIMEOUT: &str = "spark.network.timeout";
-const BLOCK_MANAGER_TIMEOUT: &str = "spark.storage.blockManagerHeartbeatTimeoutMs";
+const INTERVAL: &str = "firesteel.executor.heartbeatInterval";
+const CHECK_INTERVAL: &str = "firesteel.network.timeoutInterval";
+const NETWORK_TIMEOUT: &str = "firesteel.network.timeout";
+const BLOCK_MANAGER_TIMEOUT: &str = "firesteel.storage.blockManagerHeartbeatTimeoutMs";
 
 /// How often executors report, and how long they may be silent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -124,8 +124,8 @@ mod tests {
         assert_eq!(slow_beat.validate(), too_long(INTERVAL, BLOCK_MANAGER_TIMEOUT));
         assert_eq!(
             slow_beat.validate().unwrap_err().to_string(),
-            "spark.executor.heartbeatInterval is 121s but must not exceed \
-             spark.storage.blockManagerHeartbeatTimeoutMs, which is 120s"
+            "firesteel.executor.heartbeatInterval is 121s but must not exceed \
+             firesteel.storage.blockManagerHeartbeatTimeoutMs, which is 120s"
         );
     }
 

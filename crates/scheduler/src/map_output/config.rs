@@ -7,14 +7,14 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MapOutputConfig {
     /// From this size on a serialized table is sent by broadcast
-    /// (`spark.shuffle.mapOutput.minSizeForBroadcast`).
+    /// (`firesteel.shuffle.mapOutput.minSizeForBroadcast`).
     pub min_broadcast_bytes: u64,
-    /// The largest control message (`spark.rpc.message.maxSize`).
+    /// The largest control message (`firesteel.rpc.message.maxSize`).
     pub max_message_bytes: u64,
-    /// Whether reducers prefer the hosts of their input (`spark.shuffle.reduceLocality.enabled`).
+    /// Whether reducers prefer the hosts of their input (`firesteel.shuffle.reduceLocality.enabled`).
     pub reduce_locality: bool,
     /// Statistics over more blocks than this are worth a second thread
-    /// (`spark.shuffle.mapOutput.parallelAggregationThreshold`).
+    /// (`firesteel.shuffle.mapOutput.parallelAggregationThreshold`).
     pub parallel_sum_blocks: u64,
 }
 
@@ -49,7 +49,7 @@ pub enum MapOutputError {
     /// A table too small for a broadcast could be too large for a message.
     #[error(
         "tables are broadcast from {min_broadcast_bytes} bytes on, but a message holds only \
-         {max_message_bytes}: lower spark.shuffle.mapOutput.minSizeForBroadcast or raise spark.rpc.message.maxSize"
+         {max_message_bytes}: lower firesteel.shuffle.mapOutput.minSizeForBroadcast or raise firesteel.rpc.message.maxSize"
     )]
     BroadcastAboveMessage { min_broadcast_bytes: u64, max_message_bytes: u64 },
 

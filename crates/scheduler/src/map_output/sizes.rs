@@ -13,10 +13,10 @@ use super::size_code;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SizeLimits {
     /// The largest number of blocks of which each has its own size (Spark's
-    /// `spark.shuffle.minNumPartitionsToHighlyCompress`).
+    /// `firesteel.shuffle.minNumPartitionsToHighlyCompress`).
     pub coded_blocks_max: u32,
     /// Above that number only blocks of at least this many bytes have their own size
-    /// (`spark.shuffle.accurateBlockThreshold`).
+    /// (`firesteel.shuffle.accurateBlockThreshold`).
     pub accurate_block_bytes: u64,
 }
 

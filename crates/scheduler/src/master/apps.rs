@@ -47,11 +47,11 @@ impl Master {
         }
         if !has_cores(&description.executor) {
             return Err(
-                "executors cannot have 0 cores; leave spark.executor.cores unset or set it to 1 or more",
+                "executors cannot have 0 cores; leave firesteel.executor.cores unset or set it to 1 or more",
             );
         }
         let Some(id) = self.new_app_id(now) else {
-            return Err("every application id is in use; raise spark.deploy.appNumberModulo");
+            return Err("every application id is in use; raise firesteel.deploy.appNumberModulo");
         };
         let stored = StoredApp { id: id.clone(), registered: now, description };
         out.push(MasterEffect::Persist(StoredObject::App(stored.clone())));

@@ -12,34 +12,34 @@ use crate::deploy::{IdPattern, IdPatternError};
 /// What the master is told at its start. The defaults are Spark's.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MasterConfig {
-    /// How application ids are made (`spark.deploy.appIdPattern`).
+    /// How application ids are made (`firesteel.deploy.appIdPattern`).
     pub app_id_pattern: String,
-    /// Where the number in application ids starts again from 0, if it does (`spark.deploy.appNumberModulo`).
+    /// Where the number in application ids starts again from 0, if it does (`firesteel.deploy.appNumberModulo`).
     pub app_number_modulo: Option<u64>,
-    /// How driver ids are made (`spark.deploy.driverIdPattern`).
+    /// How driver ids are made (`firesteel.deploy.driverIdPattern`).
     pub driver_id_pattern: String,
-    /// How long a worker may be silent, and how often the master looks (`spark.worker.timeout`).
+    /// How long a worker may be silent, and how often the master looks (`firesteel.worker.timeout`).
     pub worker_timeout: Duration,
-    /// For how many further timeouts a dead worker stays listed (`spark.dead.worker.persistence`).
+    /// For how many further timeouts a dead worker stays listed (`firesteel.dead.worker.persistence`).
     pub dead_worker_persistence: u32,
-    /// How long recovery waits for answers; none is the worker timeout (`spark.deploy.recoveryTimeout`).
+    /// How long recovery waits for answers; none is the worker timeout (`firesteel.deploy.recoveryTimeout`).
     pub recovery_timeout: Option<Duration>,
-    /// How many drivers may run at once; none is any number (`spark.deploy.maxDrivers`).
+    /// How many drivers may run at once; none is any number (`firesteel.deploy.maxDrivers`).
     pub max_drivers: Option<u32>,
     /// After how many failed executors in a row an application is removed; none is never
-    /// (`spark.deploy.maxExecutorRetries`, where Spark writes a negative number for never).
+    /// (`firesteel.deploy.maxExecutorRetries`, where Spark writes a negative number for never).
     pub max_executor_retries: Option<u32>,
-    /// How many ended applications are remembered (`spark.deploy.retainedApplications`).
+    /// How many ended applications are remembered (`firesteel.deploy.retainedApplications`).
     pub retained_apps: usize,
-    /// How many ended drivers are remembered (`spark.deploy.retainedDrivers`).
+    /// How many ended drivers are remembered (`firesteel.deploy.retainedDrivers`).
     pub retained_drivers: usize,
-    /// How the executors of an application are placed (`spark.deploy.spreadOutApps`).
+    /// How the executors of an application are placed (`firesteel.deploy.spreadOutApps`).
     pub app_placement: Placement,
-    /// How drivers are placed (`spark.deploy.spreadOutDrivers`).
+    /// How drivers are placed (`firesteel.deploy.spreadOutDrivers`).
     pub driver_placement: Placement,
-    /// Which workers are asked first for executors (`spark.deploy.workerSelectionPolicy`).
+    /// Which workers are asked first for executors (`firesteel.deploy.workerSelectionPolicy`).
     pub worker_selection: WorkerSelection,
-    /// Core maximum of an application that gives none; none is unlimited (`spark.deploy.defaultCores`).
+    /// Core maximum of an application that gives none; none is unlimited (`firesteel.deploy.defaultCores`).
     pub default_cores: Option<u32>,
 }
 
@@ -94,10 +94,10 @@ pub enum WorkerSelection {
 #[expect(missing_docs, reason = "the field names say it")]
 pub enum MasterConfigError {
     /// No application id can be made.
-    #[error("cannot name applications; correct spark.deploy.appIdPattern")]
+    #[error("cannot name applications; correct firesteel.deploy.appIdPattern")]
     AppIdPattern { source: IdPatternError },
     /// No driver id can be made.
-    #[error("cannot name drivers; correct spark.deploy.driverIdPattern")]
+    #[error("cannot name drivers; correct firesteel.deploy.driverIdPattern")]
     DriverIdPattern { source: IdPatternError },
     /// A number that must be positive is 0.
     #[error("{key} is 0; set it to a positive value")]
@@ -115,10 +115,10 @@ impl MasterConfig {
     /// Reads the patterns and refuses values no master can run with.
     pub(super) fn check(&self) -> Result<IdPatterns, MasterConfigError> {
         let must_be_positive = [
-            ("spark.deploy.appNumberModulo", self.app_number_modulo == Some(0)),
-            ("spark.worker.timeout", self.worker_timeout < Duration::from_micros(1)),
-            ("spark.deploy.maxDrivers", self.max_drivers == Some(0)),
-            ("spark.deploy.defaultCores", self.default_cores == Some(0)),
+            ("firesteel.deploy.appNumberModulo", self.app_number_modulo == Some(0)),
+            ("firesteel.worker.timeout", self.worker_timeout < Duration::from_micros(1)),
+            ("firesteel.deploy.maxDrivers", self.max_drivers == Some(0)),
+            ("firesteel.deploy.defaultCores", self.default_cores == Some(0)),
         ];
         if let Some((key, _)) = must_be_positive.into_iter().find(|(_, is_zero)| *is_zero) {
             return Err(MasterConfigError::Zero { key });

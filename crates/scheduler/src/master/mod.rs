@@ -12,7 +12,7 @@
 //!                      Recovering ─────────────────────────────▶ CompletingRecovery
 //! ```
 //!
-//! The decisions are Spark's (`org.apache.spark.deploy.master.Master`). Where this machine differs on purpose:
+//! The decisions are Spark's (`org.apache.firesteel.deploy.master.Master`). Where this machine differs on purpose:
 //!
 //! - One pass of scheduling at the end of an event, where Spark runs several in its middle, and none when nothing
 //!   changed. Decommissioning a worker counts as a change: replacements start elsewhere at once.

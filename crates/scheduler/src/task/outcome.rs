@@ -186,7 +186,7 @@ impl TaskSetManager {
         self.results_counted += 1;
         (limit > 0 && self.result_bytes > limit).then(|| {
             format!(
-                "total size of serialized results of {} tasks ({} bytes) is bigger than spark.driver.maxResultSize \
+                "total size of serialized results of {} tasks ({} bytes) is bigger than firesteel.driver.maxResultSize \
                  ({limit} bytes)",
                 self.results_counted, self.result_bytes,
             )

@@ -78,7 +78,7 @@ impl TaskScheduler {
         if too_much.is_some() || outcome.result == ResultPlace::Dropped {
             let reason = too_much.unwrap_or_else(|| {
                 format!(
-                    "a result of {} bytes is bigger than spark.driver.maxResultSize ({limit} bytes)",
+                    "a result of {} bytes is bigger than firesteel.driver.maxResultSize ({limit} bytes)",
                     outcome.size_bytes
                 )
             });
@@ -268,7 +268,7 @@ impl TaskScheduler {
         let reason = match why {
             NotSent::NotSerializable { message } => format!("{task} cannot be serialized: {message}"),
             NotSent::TooLarge { size_bytes } => format!(
-                "{task} is {size_bytes} bytes, which is not below spark.rpc.message.maxSize ({} bytes); raise it or \
+                "{task} is {size_bytes} bytes, which is not below firesteel.rpc.message.maxSize ({} bytes); raise it or \
                  use broadcast variables for large values",
                 cx.config.tasks.message_bytes_max,
             ),

@@ -136,7 +136,7 @@ fn an_id_in_use_is_passed_over_and_none_left_refuses() {
     cluster.send(MasterEvent::UnregisterApplication { app: second.clone() });
     let third = cluster.app(app(None, 1));
 
-    let message = "every application id is in use; raise spark.deploy.appNumberModulo".to_owned();
+    let message = "every application id is in use; raise firesteel.deploy.appNumberModulo".to_owned();
     assert_eq!(refused, [to_client(Reply::RegisterApplicationFailed { message })]);
     assert_eq!((first.as_str(), third), ("a0", second));
 }
@@ -157,7 +157,7 @@ fn settings_that_cannot_work_are_refused_at_the_start() {
     );
     assert_eq!(
         refused(|config| config.max_drivers = Some(0)),
-        MasterConfigError::Zero { key: "spark.deploy.maxDrivers" }
+        MasterConfigError::Zero { key: "firesteel.deploy.maxDrivers" }
     );
 }
 
