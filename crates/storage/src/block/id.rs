@@ -1,0 +1,54 @@
+//! What a block is called: [`BlockId`].
+
+use std::fmt;
+
+use firesteel_types::{AttemptId, PartitionId, RddId, ShuffleId};
+use serde::{Deserialize, Serialize};
+
+/// One broadcast variable of the application.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct BroadcastId(pub u64);
+
+impl fmt::Display for BroadcastId {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "broadcast-{}", self.0)
+    }
+}
+
+/// The name of a block: the same in every process of an application.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "the field names say it")]
+pub enum BlockId {
+    /// A partition of a persisted RDD.
+    Rdd { rdd: RddId, partition: PartitionId },
+    /// What the map task of partition `map` left for the reduce partition `reduce`.
+    Shuffle { shuffle: ShuffleId, map: PartitionId, reduce: PartitionId },
+    /// One piece of a broadcast value.
+    Broadcast { id: BroadcastId, piece: u32 },
+    /// A result too large to travel in a message.
+    TaskResult(AttemptId),
+}
+
+impl BlockId {
+    /// The RDD, if it is a partition of one: blocks of one RDD do not evict each other.
+    pub const fn rdd(&self) -> Option<RddId> {
+        match self {
+            Self::Rdd { rdd, .. } => Some(*rdd),
+            Self::Shuffle { .. } | Self::Broadcast { .. } | Self::TaskResult(_) => None,
+        }
+    }
+}
+
+/// Also the name of its file, so it holds no character that could leave a folder.
+impl fmt::Display for BlockId {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Rdd { rdd, partition } => write!(out, "rdd_{}_{}", rdd.0, partition.0),
+            Self::Shuffle { shuffle, map, reduce } => {
+                write!(out, "shuffle_{}_{}_{}", shuffle.0, map.0, reduce.0)
+            }
+            Self::Broadcast { id, piece } => write!(out, "broadcast_{}_piece{piece}", id.0),
+            Self::TaskResult(attempt) => write!(out, "taskresult_{}", attempt.0),
+        }
+    }
+}

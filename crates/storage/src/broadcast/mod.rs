@@ -1,0 +1,1 @@
+//! Values cut into pieces that executors fetch from each other.

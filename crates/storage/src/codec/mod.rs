@@ -1,0 +1,1 @@
+//! Rows to bytes and back, compression, frames and checksums.

@@ -1,0 +1,1 @@
+//! The local folders: used in turn, avoided when they fail, removed at the end.

@@ -1,0 +1,1 @@
+//! What each task holds, measured, and how an executor's budget is divided.

@@ -1,0 +1,1 @@
+//! The files that a map task leaves for reduce tasks, spills, and how blocks are fetched.
