@@ -72,7 +72,9 @@ pub use executor::TaskContext;
 pub use firesteel_macros::main;
 pub use firesteel_types::settings;
 pub use firesteel_types::{
-    Determinism, NarrowMap, PartitionId, PreferredLocations, RddId, StorageLevel, TaskLocation,
+    Accumulable, AccumulatorId, AttemptId, Determinism, ExecutorId, JobId, JobOutcome, ListenerEvent,
+    NarrowMap, PartitionId, PreferredLocations, RddId, ShuffleId, StageAttemptId, StageId, StageInfo,
+    StorageLevel, TaskEndReason, TaskInfo, TaskLocation, TaskMetrics, Timestamp,
 };
 pub use io::{Codec, IoError};
 pub use pair::{

@@ -32,7 +32,7 @@ pub use ids::{
 pub use lineage::{
     Dependency, Determinism, NarrowMap, ParentPartitions, PreferredLocations, RddNode, ShuffleDependency,
 };
-pub use listener::{ExclusionScope, JobOutcome, ListenerEvent, StageInfo, TaskInfo};
+pub use listener::{Accumulable, ExclusionScope, JobOutcome, ListenerEvent, StageInfo, TaskInfo};
 pub use locality::{Locality, TaskLocation};
 pub use master_url::{LocalCores, MasterUrl, MasterUrlError, MasterUrlProblem};
 pub use metrics::TaskMetrics;

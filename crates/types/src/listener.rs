@@ -5,8 +5,8 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    AttemptId, AttemptNumber, Cpus, ExecutorId, Host, JobId, Locality, PartitionId, ProfileId, Properties,
-    RddId, ShuffleId, StageAttemptId, StageId, TaskEndReason, TaskIndex, TaskMetrics, Timestamp,
+    AccumulatorId, AttemptId, AttemptNumber, Cpus, ExecutorId, Host, JobId, Locality, PartitionId, ProfileId,
+    Properties, RddId, ShuffleId, StageAttemptId, StageId, TaskEndReason, TaskIndex, TaskMetrics, Timestamp,
 };
 
 /// One step of an application's life, in the order in which the scheduler decided it.
@@ -25,6 +25,8 @@ pub enum ListenerEvent {
     TaskStart { set: StageAttemptId, task: TaskInfo },
     /// An attempt finished, and its result is being fetched from its executor.
     TaskGettingResult { set: StageAttemptId, task: TaskInfo, time: Timestamp },
+    /// What an attempt added to accumulators that have a name; its end follows.
+    AccumulatorsUpdated { set: StageAttemptId, attempt: AttemptId, accumulables: Vec<Accumulable> },
     /// An attempt is over.
     TaskEnd {
         set: StageAttemptId,
@@ -51,6 +53,19 @@ pub enum ListenerEvent {
     UnschedulableTaskSetAdded { set: StageAttemptId },
     /// That is over.
     UnschedulableTaskSetRemoved { set: StageAttemptId },
+}
+
+/// What one attempt added to a named accumulator, for people.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Accumulable {
+    /// The accumulator.
+    pub id: AccumulatorId,
+    /// Its name.
+    pub name: Arc<str>,
+    /// What the attempt added, shortened if long.
+    pub update: String,
+    /// The total with it, shortened if long.
+    pub value: String,
 }
 
 /// How far an exclusion reaches.

@@ -53,6 +53,19 @@ pub trait Accumulate: Data + fmt::Debug {
 
     /// Adds everything that was added to `other`.
     fn merge(&mut self, other: Self);
+
+    /// Writes the value as listeners and pages show it. What is long is cut off, so `out` may refuse more at any time.
+    ///
+    /// ```
+    /// # use firesteel::{Accumulate, LongSum};
+    /// let mut text = String::new();
+    /// LongSum { sum: 5, count: 2 }.show(&mut text)?;
+    /// assert_eq!(text, "5");
+    /// # Ok::<(), std::fmt::Error>(())
+    /// ```
+    fn show(&self, out: &mut dyn fmt::Write) -> fmt::Result {
+        write!(out, "{self:?}")
+    }
 }
 
 macro_rules! sums {
@@ -99,6 +112,10 @@ macro_rules! sums {
                 self.sum = $add(self.sum, other.sum);
                 self.count += other.count;
             }
+
+            fn show(&self, out: &mut dyn fmt::Write) -> fmt::Result {
+                write!(out, "{}", self.sum)
+            }
         }
     )*};
 }
@@ -137,6 +154,10 @@ impl<T: Data + fmt::Debug> Accumulate for Collection<T> {
 
     fn merge(&mut self, mut other: Self) {
         self.0.append(&mut other.0);
+    }
+
+    fn show(&self, out: &mut dyn fmt::Write) -> fmt::Result {
+        write!(out, "{:?}", self.0)
     }
 }
 

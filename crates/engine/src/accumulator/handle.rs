@@ -111,11 +111,11 @@ impl Context {
     pub fn accumulator<A: Accumulate>(&self, name: &str, initial: A) -> Accumulator<A> {
         let driver = self.driver().clone();
         let id = AccumulatorId(Driver::next_other());
-        let name = (!name.is_empty()).then(|| name.into());
+        let name: Option<Arc<str>> = (!name.is_empty()).then(|| name.into());
         let zero = initial.zero();
         let total = Arc::new(Mutex::new(initial));
         let erased: Arc<dyn Total> = total.clone();
-        driver.accumulators.add(id, &erased);
+        driver.accumulators.add(id, name.clone(), &erased);
         Accumulator { id, zero, total: Some(Arc::new(Registered { id, name, total, driver })) }
     }
 }

@@ -41,13 +41,18 @@ impl<A: Accumulate> Update for A {
 impl TaskAccumulators {
     /// Adds to the task's copy, which begins as `zero`.
     pub(crate) fn add<A: Accumulate>(&self, id: AccumulatorId, zero: impl FnOnce() -> A, input: A::Input) {
+        // Taken out meanwhile: the user's `add` may add to other accumulators, or to the same one, which then has two
+        // copies until they are merged on the driver.
+        let mut update = self.take_one(id).unwrap_or_else(|| Box::new(zero()));
+        let copy = update.as_any_mut().downcast_mut::<A>().expect("an id belongs to one accumulator");
+        copy.add(input);
+        self.0.lock().push((id, update));
+    }
+
+    fn take_one(&self, id: AccumulatorId) -> Option<Box<dyn Update>> {
         let mut updates = self.0.lock();
-        let place = updates.iter().position(|(other, _)| *other == id).unwrap_or_else(|| {
-            updates.push((id, Box::new(zero())));
-            updates.len() - 1
-        });
-        let update = updates[place].1.as_any_mut().downcast_mut::<A>();
-        update.expect("an id belongs to one accumulator").add(input);
+        let place = updates.iter().position(|(other, _)| *other == id)?;
+        Some(updates.swap_remove(place).1)
     }
 
     /// What the task added, for its report. Copies that nothing was added to stay behind.

@@ -6,7 +6,7 @@ use firesteel_scheduler::{
     Effect, Event, JobError, NotSent, StageLaunch, StageTaskKind, TaskDescription, TaskOutcome, TaskStatus,
     commit::CommitDecision,
 };
-use firesteel_types::{AttemptId, ExecutorId, JobId, PartitionId, RddId, TaskFailure};
+use firesteel_types::{AttemptId, ExecutorId, JobId, ListenerEvent, PartitionId, RddId, TaskFailure};
 
 use super::{
     Driver, Incoming, JobEnd,
@@ -30,11 +30,7 @@ const DEEP_STACK: usize = 64 << 20;
 impl Core {
     pub(super) fn perform(&mut self, driver: &Driver, effect: Effect) {
         match effect {
-            Effect::Post(event) => {
-                if driver.bus.is_wanted() {
-                    self.posts.push(event);
-                }
-            }
+            Effect::Post(event) => self.note(driver, event),
             Effect::PrepareStage(launch) => self.prepare(driver, launch),
             Effect::LaunchTask(task) => self.launch(driver, task),
             Effect::KillTask { executor, attempt, interrupt, reason } => {
@@ -49,7 +45,8 @@ impl Core {
             Effect::JobFailed { job, error } => self.end_job(driver, job, Err(error)),
             Effect::MergeAccumulators { attempt, which } => {
                 if let Some(payload) = self.payloads.get_mut(&attempt) {
-                    driver.accumulators.merge(std::mem::take(&mut payload.updates), which);
+                    let updates = std::mem::take(&mut payload.updates);
+                    self.added = driver.accumulators.merge(updates, which, driver.bus.is_wanted());
                 }
             }
             Effect::AnswerCommit { set, partition, number, decision } => {
@@ -63,6 +60,21 @@ impl Core {
             Effect::StopContext { reason } => tracing::error!(%reason, "the application cannot go on"),
             other => driver.backend.perform(other),
         }
+    }
+
+    /// Keeps an event for the listeners, if there are any.
+    fn note(&mut self, driver: &Driver, event: ListenerEvent) {
+        if !driver.bus.is_wanted() {
+            return;
+        }
+        // What a task added is merged right before its end is told.
+        if let ListenerEvent::TaskEnd { set, task, .. } = &event
+            && !self.added.is_empty()
+        {
+            let (set, attempt, accumulables) = (*set, task.attempt, std::mem::take(&mut self.added));
+            self.posts.push(ListenerEvent::AccumulatorsUpdated { set, attempt, accumulables });
+        }
+        self.posts.push(event);
     }
 
     /// Finds the program of a stage attempt and gets it into the form that is sent.

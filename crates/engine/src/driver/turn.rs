@@ -5,7 +5,7 @@ use std::{mem, sync::Arc};
 use hashbrown::HashMap;
 
 use firesteel_scheduler::{Effect, Scheduler, StageLaunch};
-use firesteel_types::{AttemptId, ListenerEvent, StageAttemptId};
+use firesteel_types::{Accumulable, AttemptId, ListenerEvent, StageAttemptId};
 
 use super::{Driver, Incoming, JobEnd, Submission, inbox::Payload, job::OnEnd};
 use crate::{
@@ -20,6 +20,8 @@ pub(crate) struct Core {
     pub(super) stages: HashMap<StageAttemptId, PreparedStage>,
     /// Results and accumulator updates of the reports in this turn.
     pub(super) payloads: HashMap<AttemptId, Payload>,
+    /// What the task whose end is told next added to named accumulators.
+    pub(super) added: Vec<Accumulable>,
     pub(super) launches: Vec<Launch>,
     pub(super) posts: Vec<ListenerEvent>,
     /// Jobs that ended in this turn, and who wants to know.
@@ -52,6 +54,7 @@ impl Core {
             scheduler,
             stages: HashMap::new(),
             payloads: HashMap::new(),
+            added: Vec::new(),
             launches: Vec::new(),
             posts: Vec::new(),
             ended: Vec::new(),

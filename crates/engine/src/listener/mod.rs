@@ -17,7 +17,9 @@ pub use bus::{ListenerBus, Wait};
 pub use contract::{Listener, ListenerId};
 pub use error::BusError;
 pub use progress::ConsoleProgress;
-pub use status::{ExecutorData, JobData, JobStatus, Retention, StageData, StageStatus, StatusStore};
+pub use status::{
+    AccumulableData, ExecutorData, JobData, JobStatus, Retention, StageData, StageStatus, StatusStore,
+};
 
 #[cfg(test)]
 mod sample;

@@ -1,6 +1,6 @@
 //! Accumulators in running jobs.
 
-use firesteel::{Accumulate, prelude::*};
+use firesteel::{Accumulate, Accumulator, ListenerEvent, LongSum, prelude::*};
 use serde::{Deserialize, Serialize};
 
 use crate::support::each_backend;
@@ -116,5 +116,79 @@ fn a_reset_accumulator_begins_at_zero() {
         sum.reset();
 
         assert!(sum.value().is_zero());
+    });
+}
+
+#[test]
+fn listeners_see_what_tasks_add_to_named_accumulators() {
+    each_backend(|ctx| {
+        let (tell, told) = std::sync::mpsc::channel();
+        let listener = move |event: &ListenerEvent| match event {
+            ListenerEvent::AccumulatorsUpdated { attempt, accumulables, .. } => {
+                tell.send((*attempt, accumulables.clone())).unwrap();
+            }
+            ListenerEvent::TaskEnd { task, .. } => tell.send((task.attempt, Vec::new())).unwrap(),
+            _ => (),
+        };
+        ctx.add_listener(listener).unwrap();
+        let (rows, unnamed) = (ctx.long_accumulator("rows"), ctx.long_accumulator(""));
+
+        let added = ctx.range_into(0..7_u64, 2).with((rows.clone(), unnamed));
+        added.for_each(|(rows, unnamed), _| (rows.add(1), unnamed.add(1)).0).unwrap();
+
+        // The status store is fed by the same bus, and answers only when everything before was handled.
+        let stage = &ctx.status().unwrap().stages()[0];
+        let totals: Vec<_> =
+            stage.accumulator_updates.iter().map(|one| (one.id, &*one.name, &*one.value)).collect();
+        assert_eq!(totals, [(rows.id(), "rows", "7")]);
+        let told: Vec<_> = told.try_iter().collect();
+        let mut sums: Vec<_> = Vec::new();
+        for pair in told.chunks(2) {
+            assert_eq!((pair[0].0, pair[0].1.len()), (pair[1].0, 1), "the end of the task follows: {told:?}");
+            assert!(pair[1].1.is_empty());
+            sums.push((&*pair[0].1[0].update, &*pair[0].1[0].value));
+        }
+        sums.sort_unstable_by_key(|(update, _)| update.to_owned());
+        assert!(sums == [("3", "3"), ("4", "7")] || sums == [("3", "7"), ("4", "4")], "{sums:?}");
+    });
+}
+
+/// Adds one to another accumulator for each input.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct Tee {
+    seen: u64,
+    other: Accumulator<LongSum>,
+}
+
+impl Accumulate for Tee {
+    type Input = i64;
+
+    fn zero(&self) -> Self {
+        Self { seen: 0, other: self.other.clone() }
+    }
+
+    fn is_zero(&self) -> bool {
+        self.seen == 0
+    }
+
+    fn add(&mut self, input: i64) {
+        self.seen += 1;
+        self.other.add(input);
+    }
+
+    fn merge(&mut self, other: Self) {
+        self.seen += other.seen;
+    }
+}
+
+#[test]
+fn an_accumulator_may_add_to_another() {
+    each_backend(|ctx| {
+        let other = ctx.long_accumulator("other");
+        let tee = ctx.accumulator("tee", Tee { seen: 0, other: other.clone() });
+
+        ctx.range_into(0..10_i64, 3).with(tee.clone()).for_each(Accumulator::add).unwrap();
+
+        assert_eq!((tee.value().seen, other.value().sum), (10, 45));
     });
 }

@@ -10,8 +10,10 @@ const TASK_ATTEMPTS_PER_EXECUTOR: &str = "firesteel.excludeOnFailure.task.maxTas
 const TASK_ATTEMPTS_PER_NODE: &str = "firesteel.excludeOnFailure.task.maxTaskAttemptsPerNode";
 const STAGE_FAILED_TASKS_PER_EXECUTOR: &str = "firesteel.excludeOnFailure.stage.maxFailedTasksPerExecutor";
 const STAGE_FAILED_EXECUTORS_PER_NODE: &str = "firesteel.excludeOnFailure.stage.maxFailedExecutorsPerNode";
-const APP_FAILED_TASKS_PER_EXECUTOR: &str = "firesteel.excludeOnFailure.application.maxFailedTasksPerExecutor";
-const APP_FAILED_EXECUTORS_PER_NODE: &str = "firesteel.excludeOnFailure.application.maxFailedExecutorsPerNode";
+const APP_FAILED_TASKS_PER_EXECUTOR: &str =
+    "firesteel.excludeOnFailure.application.maxFailedTasksPerExecutor";
+const APP_FAILED_EXECUTORS_PER_NODE: &str =
+    "firesteel.excludeOnFailure.application.maxFailedExecutorsPerNode";
 const TIMEOUT: &str = "firesteel.excludeOnFailure.timeout";
 
 /// When executors and nodes stop getting tasks, and what else happens to them then.

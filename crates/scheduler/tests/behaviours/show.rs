@@ -94,6 +94,9 @@ fn post(event: &ListenerEvent, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         },
         ListenerEvent::TaskStart { task, .. } => write!(out, "* {} starts", task.attempt),
         ListenerEvent::TaskGettingResult { task, .. } => write!(out, "* {} getting result", task.attempt),
+        ListenerEvent::AccumulatorsUpdated { attempt, accumulables, .. } => {
+            write!(out, "* {attempt} adds to {} accumulators", accumulables.len())
+        }
         ListenerEvent::TaskEnd { task, reason, .. } => match reason {
             TaskEndReason::Success => write!(out, "* {} ends", task.attempt),
             TaskEndReason::Resubmitted => write!(out, "* {} resubmitted", task.attempt),

@@ -80,6 +80,7 @@ impl StageBars {
             ListenerEvent::JobStart { .. }
             | ListenerEvent::JobEnd { .. }
             | ListenerEvent::TaskGettingResult { .. }
+            | ListenerEvent::AccumulatorsUpdated { .. }
             | ListenerEvent::SpeculativeTaskSubmitted { .. }
             | ListenerEvent::ExecutorAdded { .. }
             | ListenerEvent::ExecutorRemoved { .. }

@@ -6,7 +6,8 @@
 use std::sync::Arc;
 
 use firesteel_types::{
-    Cpus, ExecutorId, Host, JobId, ProfileId, RddId, StageAttemptId, StageId, TaskMetrics, Timestamp,
+    AccumulatorId, Cpus, ExecutorId, Host, JobId, ProfileId, RddId, StageAttemptId, StageId, TaskMetrics,
+    Timestamp,
 };
 use serde::Serialize;
 
@@ -158,8 +159,22 @@ pub struct StageData {
     pub scheduling_pool: String,
     /// The RDDs computed in it.
     pub rdd_ids: Vec<RddId>,
+    /// The named accumulators that its tasks added to, by id: the last total of each.
+    pub accumulator_updates: Vec<AccumulableData>,
     /// Its resource profile.
     pub resource_profile_id: ProfileId,
+}
+
+/// A named accumulator, as a stage saw it last.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct AccumulableData {
+    /// The accumulator.
+    pub id: AccumulatorId,
+    /// Its name.
+    pub name: Arc<str>,
+    /// Its total.
+    pub value: String,
 }
 
 impl StageData {

@@ -13,7 +13,7 @@ mod stages;
 mod state;
 mod store;
 
-pub use data::{ExecutorData, JobData, JobStatus, StageData, StageStatus};
+pub use data::{AccumulableData, ExecutorData, JobData, JobStatus, StageData, StageStatus};
 pub use store::{Retention, StatusStore};
 
 #[cfg(test)]

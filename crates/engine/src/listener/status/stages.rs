@@ -1,10 +1,12 @@
 //! Stages of the status store: [`StageRecord`] for each attempt, [`LiveStage`] for what the attempts share.
 
-use firesteel_types::{JobId, PartitionId, Properties, StageAttemptId, StageInfo, TaskMetrics, Timestamp};
+use firesteel_types::{
+    Accumulable, JobId, PartitionId, Properties, StageAttemptId, StageInfo, TaskMetrics, Timestamp,
+};
 use fixedbitset::FixedBitSet;
 
 use super::{
-    data::{StageData, StageStatus},
+    data::{AccumulableData, StageData, StageStatus},
     state::Ended,
 };
 
@@ -55,6 +57,7 @@ impl StageRecord {
             description: properties.get(Properties::DESCRIPTION).map(str::to_owned),
             scheduling_pool: pool.to_owned(),
             rdd_ids: info.rdds.clone(),
+            accumulator_updates: Vec::new(),
             resource_profile_id: info.profile,
         };
         Self { data, jobs }
@@ -91,6 +94,19 @@ impl StageRecord {
         }
         data.num_active_tasks = data.num_active_tasks.saturating_sub(1);
         add(&mut data.metrics, metrics);
+    }
+
+    pub(super) fn note_accumulables(&mut self, added: &[Accumulable]) {
+        let seen = &mut self.data.accumulator_updates;
+        for Accumulable { id, name, value, .. } in added {
+            match seen.binary_search_by_key(id, |other| other.id) {
+                Ok(place) => seen[place].value.clone_from(value),
+                Err(place) => {
+                    let (name, value) = (name.clone(), value.clone());
+                    seen.insert(place, AccumulableData { id: *id, name, value });
+                }
+            }
+        }
     }
 
     /// Whether nothing will change any more.

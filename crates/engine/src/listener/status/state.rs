@@ -72,6 +72,11 @@ impl State {
             ListenerEvent::StageSubmitted { info, properties } => self.on_stage_submitted(info, properties),
             ListenerEvent::StageCompleted { info } => self.on_stage_completed(info),
             ListenerEvent::TaskStart { set, task } => self.on_task_start(*set, task),
+            ListenerEvent::AccumulatorsUpdated { set, accumulables, .. } => {
+                if let Some(stage) = self.stages.get_mut(set) {
+                    stage.note_accumulables(accumulables);
+                }
+            }
             ListenerEvent::TaskEnd { set, task, time, reason, metrics } => {
                 self.on_task_end(*set, task, *time, reason.into(), metrics);
             }

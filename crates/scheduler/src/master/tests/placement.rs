@@ -258,7 +258,8 @@ fn executors_without_cores_are_refused() {
     let request = cluster.request(&app, vec![total(1, Some(executor(0, 1)), 1)]);
 
     let message =
-        "executors cannot have 0 cores; leave firesteel.executor.cores unset or set it to 1 or more".to_owned();
+        "executors cannot have 0 cores; leave firesteel.executor.cores unset or set it to 1 or more"
+            .to_owned();
     assert_eq!(refused, [to_client(Reply::RegisterApplicationFailed { message })]);
     let reason = IgnoredReason::NoCores { app, profile: ProfileId(1) };
     assert_eq!(request, [ignored(reason), to_client(Reply::ExecutorsRequested { accepted: false })]);

@@ -236,6 +236,7 @@ impl Judge {
             | ListenerEvent::NodeExcluded { .. }
             | ListenerEvent::NodeUnexcluded { .. } => self.exclusions.see(event),
             ListenerEvent::TaskGettingResult { .. }
+            | ListenerEvent::AccumulatorsUpdated { .. }
             | ListenerEvent::SpeculativeTaskSubmitted { .. }
             | ListenerEvent::UnschedulableTaskSetAdded { .. }
             | ListenerEvent::UnschedulableTaskSetRemoved { .. } => (),
