@@ -214,6 +214,56 @@ pub trait FoldActions: Rdd {
             (move |(): &(), value, row| add(value, row), move |(): &(), one, two| merge(one, two));
         self.with(()).tree_aggregate_async(zero, add, merge, depth)
     }
+
+    /// [`tree_aggregate`](FoldActions::tree_aggregate) whose last step is one more task, so that the driver gets a
+    /// single value, however large the tree is.
+    ///
+    /// ```
+    /// # use firesteel::prelude::*;
+    /// # let ctx = Context::local(2)?;
+    /// let rows = ctx.range_into(0..100, 20);
+    /// assert_eq!(rows.tree_aggregate_on_executors(0, |sum, x| sum + x, |a, b| a + b, 2)?, 4950);
+    /// # Ok::<(), firesteel::Error>(())
+    /// ```
+    #[track_caller]
+    fn tree_aggregate_on_executors<U, A, M>(&self, zero: U, add: A, merge: M, depth: u32) -> Result<U>
+    where
+        U: Data,
+        A: Fn(U, Self::Item) -> U + Copy + Send + Sync + 'static,
+        M: Fn(U, U) -> U + Copy + Send + Sync + 'static,
+    {
+        captures_nothing::<(A, M)>();
+        self.tree_aggregate_on_executors_async(zero, add, merge, depth).wait()
+    }
+
+    /// [`tree_aggregate_on_executors`](FoldActions::tree_aggregate_on_executors) in the background.
+    ///
+    /// ```
+    /// # use firesteel::prelude::*;
+    /// # let ctx = Context::local(2)?;
+    /// let rows = ctx.range_into(0..100, 20);
+    /// let count = rows.tree_aggregate_on_executors_async(0_u64, |n, _| n + 1, |a, b| a + b, 3);
+    /// assert_eq!(count.wait()?, 100);
+    /// # Ok::<(), firesteel::Error>(())
+    /// ```
+    #[track_caller]
+    fn tree_aggregate_on_executors_async<U, A, M>(
+        &self,
+        zero: U,
+        add: A,
+        merge: M,
+        depth: u32,
+    ) -> JobHandle<U>
+    where
+        U: Data,
+        A: Fn(U, Self::Item) -> U + Copy + Send + Sync + 'static,
+        M: Fn(U, U) -> U + Copy + Send + Sync + 'static,
+    {
+        captures_nothing::<(A, M)>();
+        let (add, merge) =
+            (move |(): &(), value, row| add(value, row), move |(): &(), one, two| merge(one, two));
+        self.with(()).tree_aggregate_on_executors_async(zero, add, merge, depth)
+    }
 }
 
 impl<R: Rdd> FoldActions for R {}

@@ -25,6 +25,7 @@ mod sample;
 mod take;
 mod tree;
 mod with;
+mod with_tree;
 
 pub use actions::Actions;
 pub use approx::PartialResult;

@@ -14,7 +14,7 @@ use crate::{
     partitioner::{KeyPartitioner, Partitioner},
     rdd::{BoxRdd, Rdd, RddHandle, Transform},
     ship::{Func, Ship},
-    stats::tree_levels,
+    stats::{TreeDepthError, tree_levels},
 };
 
 /// An [`Rdd`] with one row for each partition of its parent: what a job function makes of it, with its index as key.
@@ -68,15 +68,44 @@ impl Partitioner<u32> for ByIndex {
     }
 }
 
+/// The shape of a tree.
+#[derive(Clone, Copy)]
+pub(super) struct Shape {
+    /// About how many levels it has.
+    pub(super) depth: u32,
+    /// Where its root is.
+    pub(super) last: LastStep,
+}
+
+/// Where the last results are merged.
+#[derive(Clone, Copy)]
+pub(super) enum LastStep {
+    OnDriver,
+    /// In one more task, so that the driver gets one result only.
+    OnExecutor,
+}
+
+impl Shape {
+    /// Into how many partitions each level merges.
+    fn levels(self, partitions: u32) -> std::result::Result<Vec<u32>, TreeDepthError> {
+        let mut levels = tree_levels(partitions, self.depth)?;
+        match self.last {
+            LastStep::OnExecutor if *levels.last().unwrap_or(&partitions) > 1 => levels.push(1),
+            LastStep::OnExecutor | LastStep::OnDriver => (),
+        }
+        Ok(levels)
+    }
+}
+
 impl Call {
-    /// Runs `function` on every partition and merges the results with `merge` in a tree of about this depth; the last
+    /// Runs `function` on every partition and merges the results with `merge` in a tree of this shape; the last
     /// results go to `finish`.
     #[track_caller]
     pub(super) fn tree<R, J, U, E, F, T>(
         self,
         rdd: &R,
         (function, merge, env): (J, F, Arc<E>),
-        depth: u32,
+        shape: Shape,
         finish: impl FnOnce(Vec<U>) -> Result<T> + Send + 'static,
     ) -> JobHandle<T>
     where
@@ -87,7 +116,7 @@ impl Call {
         J: JobFunction<R::Item, Output = U> + Clone,
         F: Fn(&E, U, U) -> U + Copy + Send + Sync + 'static,
     {
-        let levels = match tree_levels(rdd.num_partitions(), depth) {
+        let levels = match shape.levels(rdd.num_partitions()) {
             Ok(levels) => levels,
             Err(error) => return self.refuse(error),
         };

@@ -37,6 +37,8 @@ proptest! {
             assert_eq!(list, model);
             let scaled = rdd.with(3).tree_aggregate(0, |by, n, x| n + by * x, |_, a, b| a + b, depth);
             assert_eq!(scaled.unwrap(), 3 * sum);
+            let scaled = rdd.with(3).tree_aggregate_on_executors(0, |by, n, x| n + by * x, |_, a, b| a + b, depth);
+            assert_eq!(scaled.unwrap(), 3 * sum);
         });
     }
 }
@@ -91,6 +93,14 @@ fn a_tree_leaves_the_driver_as_many_results_as_its_last_level_has() {
         };
 
         assert_eq!([results(1), results(2), results(3)], [100, 10, 4]);
+        let on_executors = |depth| {
+            let handle = rdd.tree_aggregate_on_executors_async(0, |a, b| a + b, |a, b| a + b, depth);
+            until(|| handle.is_finished());
+            let tasks = handle.progress().tasks;
+            assert_eq!(handle.wait().unwrap(), 499_500);
+            tasks
+        };
+        assert_eq!([on_executors(1), on_executors(3)], [1, 1]);
     });
 }
 
