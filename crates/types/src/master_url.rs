@@ -68,10 +68,16 @@ pub enum MasterUrlProblem {
     /// One of the values is not a number of things.
     #[error("`{value}` is not a number above 0")]
     BadNumber { value: String },
+    /// More threads than a process should have.
+    #[error("{cores} cores are more than {MAX_LOCAL_CORES}, the most that one process may use")]
+    TooManyCores { cores: u32 },
     /// One of the addresses is not one.
     #[error("`{address}` is not host:port")]
     BadAddress { address: String },
 }
+
+/// Each core of a local master is a thread with a stack of its own.
+const MAX_LOCAL_CORES: u32 = 4096;
 
 impl MasterUrl {
     /// One core and one attempt.
@@ -140,7 +146,10 @@ fn split(values: &str) -> Vec<&str> {
 fn parse_cores(value: &str) -> Result<LocalCores, MasterUrlProblem> {
     match value {
         "*" => Ok(LocalCores::All),
-        number => parse_number(number).map(LocalCores::Fixed),
+        number => match parse_number(number)? {
+            cores if cores > MAX_LOCAL_CORES => Err(MasterUrlProblem::TooManyCores { cores }),
+            cores => Ok(LocalCores::Fixed(cores)),
+        },
     }
 }
 
@@ -241,6 +250,7 @@ mod tests {
             ("local[+1]", number("+1")),
             ("local[-1]", number("-1")),
             ("local[4294967296]", number("4294967296")),
+            ("local[4097]", MasterUrlProblem::TooManyCores { cores: 4097 }),
             ("local[2*]", number("2*")),
             ("local[2,*]", number("*")),
             ("local[2,0]", number("0")),
