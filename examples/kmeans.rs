@@ -16,7 +16,7 @@ const CENTRES: [Point; 4] = [(0.0, 0.0), (10.0, 0.0), (0.0, 10.0), (10.0, 10.0)]
 fn main(ctx: Context) -> Result<()> {
     let start = Instant::now();
     let points = ctx.range(0..POINTS).map(make_point).cache();
-    let mut centres = points.take_sample(Replacement::Without, CENTRES.len(), 42)?;
+    let mut centres = points.take_sample(Replacement::Without, CENTRES.len(), 5)?;
     let mut moved = f64::INFINITY;
     let mut rounds = 0;
     while moved > 1e-4 && rounds < 50 {
