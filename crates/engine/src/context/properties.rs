@@ -12,28 +12,24 @@ use crate::{Error, Result, driver::Driver};
 
 thread_local! {
     /// By driver: two contexts of one process do not see each other's properties.
-    static LOCAL: RefCell<Vec<(usize, Properties)>> = const { RefCell::new(Vec::new()) };
-}
-
-fn key(driver: &Driver) -> usize {
-    std::ptr::from_ref(driver).addr()
+    static LOCAL: RefCell<Vec<(u64, Properties)>> = const { RefCell::new(Vec::new()) };
 }
 
 impl Driver {
     /// The properties of the calling thread.
     pub(crate) fn local_properties(&self) -> Properties {
-        let key = key(self);
         LOCAL.with_borrow(|all| {
-            let mine = all.iter().find(|(driver, _)| *driver == key);
+            let mine = all.iter().find(|(driver, _)| *driver == self.number);
             mine.map(|(_, properties)| properties.clone()).unwrap_or_default()
         })
     }
 
     fn set_local_properties(&self, properties: Properties) {
-        let key = key(self);
         LOCAL.with_borrow_mut(|all| {
-            all.retain(|(driver, _)| *driver != key);
-            all.push((key, properties));
+            all.retain(|(driver, _)| *driver != self.number);
+            if properties != Properties::default() {
+                all.push((self.number, properties));
+            }
         });
     }
 }

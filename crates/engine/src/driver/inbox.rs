@@ -66,6 +66,8 @@ const LISTENERS_MAX: Duration = Duration::from_secs(30);
 
 /// The one driver of an application.
 pub(crate) struct Driver {
+    /// Which application of this process it is; an address would be used again.
+    pub(crate) number: u64,
     pub(crate) conf: Conf,
     pub(crate) clock: Clock,
     /// Whether tasks run from their shipped form.
@@ -104,6 +106,7 @@ impl Driver {
         form: Form,
     ) -> Arc<Self> {
         Arc::new(Self {
+            number: Self::next_other(),
             conf,
             clock: Clock::start(),
             form,
