@@ -4,8 +4,9 @@ use std::{sync::Arc, time::Duration};
 
 use firesteel::listener::{Listener, StatusStore};
 use firesteel_types::{
-    AttemptId, AttemptNumber, Cpus, ExecutorId, JobId, ListenerEvent, Locality, PartitionId, ProfileId,
-    Properties, RddId, StageAttemptId, StageId, StageInfo, TaskIndex, TaskInfo, Timestamp,
+    Accumulable, AccumulatorId, AttemptId, AttemptNumber, Cpus, ExecutorId, JobId, ListenerEvent, Locality,
+    PartitionId, ProfileId, Properties, RddId, StageAttemptId, StageId, StageInfo, TaskIndex, TaskInfo,
+    Timestamp,
 };
 use serde_json::{json, to_value};
 
@@ -68,9 +69,12 @@ fn jobs_look_as_in_sparks_rest_api() {
 fn stages_look_as_in_sparks_rest_api() {
     let failed = StageInfo { completed: Some(NOW), failure: Some("lost".to_owned()), ..info() };
     let properties = Properties::default();
+    let (name, update, value) = ("rows".into(), "3".to_owned(), "7".to_owned());
+    let added = Accumulable { id: AccumulatorId(5), name, update, value };
     let store = store_after([
         ListenerEvent::StageSubmitted { info: Arc::new(info()), properties },
         ListenerEvent::TaskStart { set: STAGE, task: task() },
+        ListenerEvent::AccumulatorsUpdated { set: STAGE, attempt: AttemptId(0), accumulables: vec![added] },
         ListenerEvent::StageCompleted { info: Arc::new(failed) },
     ]);
 
@@ -83,6 +87,7 @@ fn stages_look_as_in_sparks_rest_api() {
         "executorRunTime": 0, "peakExecutionMemory": 0, "inputBytes": 0, "inputRecords": 0,
         "shuffleReadBytes": 0, "shuffleReadRecords": 0, "shuffleWriteBytes": 0, "shuffleWriteRecords": 0,
         "name": "count at app.rs:4", "schedulingPool": "default", "rddIds": [8], "resourceProfileId": 0,
+        "accumulatorUpdates": [{ "id": 5, "name": "rows", "value": "7" }],
     });
     assert_eq!(to_value(store.stage_attempt(STAGE)).unwrap(), expected);
 }
