@@ -27,7 +27,7 @@ fn a_task_too_large_to_send_aborts_its_set_and_takes_no_cores() {
 
     let aborted = world.send(Event::TaskNotSent { attempt: AttemptId(0), why });
 
-    let reason = "task 0 of stage-0.0 is 209715200 bytes, which is not below spark.rpc.message.maxSize (134217728 \
+    let reason = "task 0 of stage-0.0 is 209715200 bytes, which is not below firesteel.rpc.message.maxSize (134217728 \
                   bytes); raise it or use broadcast variables for large values";
     let text = format!("job aborted due to stage failure: {reason}");
     assert_eq!(

@@ -29,7 +29,7 @@ fn fail_and_recover(world: &mut World, stage: u32, shuffle: u32, round: u32) -> 
     failed
 }
 
-const GIVEN_UP: &str = "stage-1 failed 4 attempts in a row, which is the most that spark.stage.maxConsecutiveAttempts \
+const GIVEN_UP: &str = "stage-1 failed 4 attempts in a row, which is the most that firesteel.stage.maxConsecutiveAttempts \
                         allows; the last: cannot fetch shuffle-0 for partition-0, map partition-0, from executor-0 on h1: \
                         connection refused";
 
@@ -160,7 +160,7 @@ fn attempts_in_all_can_be_limited_too() {
     let reader = world.attempt_of("stage-1.1", 0);
     let failed = world.fail(reader, metadata_failed(0));
 
-    let reason = "stage-1 was submitted 2 times, which is the most that spark.stage.maxAttempts allows; the last: \
+    let reason = "stage-1 was submitted 2 times, which is the most that firesteel.stage.maxAttempts allows; the last: \
                   cannot fetch shuffle-0 for partition-0: no locations";
     assert_eq!(failed.lines_with("job-0 failed"), [format!("job-0 failed by stage-1: {reason}")]);
     world.assert_quiescent();

@@ -21,7 +21,7 @@ fn results_that_are_too_large_together_abort_the_set() {
     let third = world.status(2, result_of(1));
 
     let reason = "total size of serialized results of 2 tasks (101 bytes) is bigger than \
-                  spark.driver.maxResultSize (100 bytes)";
+                  firesteel.driver.maxResultSize (100 bytes)";
     assert_eq!(first.lines(), ["* attempt-0 ends", "deliver job-0 [0] = attempt-0"]);
     assert_eq!(
         second.lines(),
@@ -119,7 +119,7 @@ fn a_task_larger_than_a_message_aborts_its_set() {
     assert_eq!(
         not_sent.lines_with("job-0 failed"),
         ["job-0 failed by stage-0: task 0 of stage-0.0 is 209715200 bytes, which is not below \
-          spark.rpc.message.maxSize (134217728 bytes); raise it or use broadcast variables for large values"]
+          firesteel.rpc.message.maxSize (134217728 bytes); raise it or use broadcast variables for large values"]
     );
     assert_eq!(late.lines(), ["ignored: attempt-0 is not running"]);
     world.assert_quiescent();
