@@ -304,9 +304,7 @@ impl TaskState {
     #[inline]
     pub(super) fn note_held(&self, slot: &Slot, bytes: u64) {
         let before = slot.replace_held(bytes);
-        if !self.is_over.get() {
-            meter::estimate(signed(bytes) - signed(before));
-        }
+        meter::estimate(signed(bytes) - signed(before));
     }
 
     pub(super) fn forget(&self, slot: &Rc<Slot>) {

@@ -53,6 +53,29 @@ fn grants_double_as_the_task_grows() {
     }
 }
 
+#[test]
+fn no_more_than_64_mib_are_asked_for_ahead_of_use() {
+    let manager = MemoryManager::new(MemoryConf { budget: 1024 * MIB, storage_fraction: 0.5 });
+    let task = manager.task(AttemptId(1));
+    let buffer = task.consumer("buffer");
+
+    assert_eq!(fill(&buffer, 256), Reserve::Granted);
+    assert_eq!(fill(&buffer, 257), Reserve::Granted);
+    assert_eq!(task.granted(), (256 + 64) * MIB);
+}
+
+#[test]
+fn the_overdraft_of_a_small_share_is_1_mib() {
+    let manager = MemoryManager::new(MemoryConf { budget: 2 * MIB, storage_fraction: 0.5 });
+    let task = manager.task(AttemptId(1));
+    let table = task.consumer("table");
+    table.pin();
+
+    assert_eq!(fill(&table, 3), Reserve::Granted);
+    table.set_held(3 * MIB + 1);
+    assert!(table.reserve().is_err());
+}
+
 /// Behaviours: MEM-005.
 #[test]
 fn a_lone_consumer_spills_when_the_share_is_used_up_and_its_memory_goes_back() {
@@ -131,6 +154,33 @@ fn a_consumer_that_was_asked_is_told_so_by_reserve_too() {
 
     assert_eq!(fill(&table, 36), Reserve::Spill);
     assert!(!buffer.is_asked_to_spill(), "the asked one does not pass it on");
+}
+
+#[test]
+fn a_consumer_is_asked_only_while_it_can_spill() {
+    let (_manager, task) = task();
+    let (table, buffer) = (task.consumer("table"), task.consumer("buffer"));
+    assert_eq!(fill(&table, 30), Reserve::Granted);
+    assert_eq!(fill(&buffer, 35), Reserve::Granted);
+    assert!(table.is_asked_to_spill());
+
+    table.pin();
+    assert!(!table.is_asked_to_spill(), "whoever asked has to do without");
+    assert_eq!(fill(&buffer, 36), Reserve::Spill);
+    table.unpin();
+    assert_eq!(fill(&buffer, 37), Reserve::Granted);
+    assert!(table.is_asked_to_spill());
+}
+
+#[test]
+fn a_small_consumer_waits_for_the_large_one_however_late_that_spills() {
+    let (_manager, task) = task();
+    let (table, buffer) = (task.consumer("table"), task.consumer("buffer"));
+    table.set_held(90 * MIB);
+    buffer.set_held(1000);
+
+    assert_eq!(buffer.reserve(), Ok(Reserve::Granted));
+    assert!(table.is_asked_to_spill());
 }
 
 #[test]

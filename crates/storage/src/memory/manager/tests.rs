@@ -241,11 +241,66 @@ fn storage_evicts_blocks_only_if_that_makes_enough_room() {
 #[test]
 fn blocks_that_cannot_go_leave_execution_with_less_and_storage_with_a_refusal() {
     let manager = manager();
-    assert!(manager.acquire_storage(900, None), "there is no evictor for these");
+    let blocks = Blocks::new(&manager);
+    assert!(manager.acquire_storage(900, None), "memory that the store does not know of");
     let task = manager.task(AttemptId(1));
 
     assert_eq!(task.acquire(300, &never), 100);
     assert!(!manager.acquire_storage(50, None));
+    assert_eq!(*blocks.asked.lock(), [(200, None), (50, None)], "each asked once");
+}
+
+#[test]
+fn without_a_block_store_nothing_is_evicted() {
+    let manager = manager();
+    assert!(manager.acquire_storage(900, None));
+
+    assert_eq!(manager.task(AttemptId(1)).acquire(300, &never), 100);
+}
+
+/// Two that evict at once would evict twice for the same bytes, and reach into the region.
+#[test]
+fn only_one_thread_evicts_at_a_time() {
+    struct Crowd {
+        inside: AtomicU64,
+        was_crowded: AtomicBool,
+    }
+    impl Evictor for Crowd {
+        fn evict(&self, _: u64, _: Option<RddId>) -> u64 {
+            self.inside.fetch_add(1, SeqCst);
+            for _ in 0..10_000 {
+                if self.inside.load(SeqCst) > 1 {
+                    self.was_crowded.store(true, SeqCst);
+                }
+                thread::yield_now();
+            }
+            self.inside.fetch_sub(1, SeqCst);
+            0
+        }
+    }
+    let manager = manager();
+    let crowd = Arc::new(Crowd { inside: AtomicU64::new(0), was_crowded: AtomicBool::new(false) });
+    let weak: Weak<Crowd> = Arc::downgrade(&crowd);
+    manager.set_evictor(weak);
+    assert!(manager.acquire_storage(900, None));
+
+    let start = std::sync::Barrier::new(4);
+    thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(|| {
+                let task = manager.task(AttemptId(1));
+                start.wait();
+                task.acquire(90, &never);
+                task.acquire(100, &never)
+            });
+            scope.spawn(|| {
+                start.wait();
+                manager.acquire_storage(150, None)
+            });
+        }
+    });
+
+    assert!(!crowd.was_crowded.load(SeqCst));
 }
 
 /// An evictor that claims more than it did must not hang whoever asked.
