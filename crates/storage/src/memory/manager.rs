@@ -1,8 +1,8 @@
 //! [`MemoryManager`]: the budget of one executor, shared by its threads.
 //!
 //! The decisions are those of [`Pools`]; this adds the lock, the waiting and the evictor. Two locks, always taken in this
-//! order: `evicting` by whoever has blocks evicted, so that two threads never evict for the same bytes, then `pools`,
-//! which is held for the arithmetic only. The evictor runs without `pools`, hence it may release storage memory.
+//! order: `evicting` by whoever has blocks evicted, so that two threads never evict for the same bytes, then `state`,
+//! which is held for the arithmetic only. The evictor runs without `state`, hence it may release storage memory.
 
 use std::{
     sync::{Arc, Weak},

@@ -204,6 +204,10 @@ impl TaskState {
             return Standing::Covered;
         }
         let needed = self.over();
+        if needed == 0 {
+            self.limit.set(signed(self.granted.get()));
+            return Standing::Covered;
+        }
         let ahead = self.granted.get().clamp(GRAIN, AHEAD_MAX);
         let cancelled = Rc::clone(&self.cancelled.borrow());
         self.acquire(Request { needed, wanted: needed.max(ahead) }, &*cancelled);

@@ -54,6 +54,16 @@ fn grants_double_as_the_task_grows() {
 }
 
 #[test]
+fn asking_without_need_takes_nothing() {
+    let (_manager, task) = task();
+    let buffer = task.consumer("buffer");
+    assert_eq!(fill(&buffer, 10), Reserve::Granted);
+
+    assert_eq!(buffer.reserve(), Ok(Reserve::Granted));
+    assert_eq!(task.granted(), 10 * MIB);
+}
+
+#[test]
 fn no_more_than_64_mib_are_asked_for_ahead_of_use() {
     let manager = MemoryManager::new(MemoryConf { budget: 1024 * MIB, storage_fraction: 0.5 });
     let task = manager.task(AttemptId(1));
