@@ -206,7 +206,9 @@ fn when_all_folders_fail_the_error_names_each() {
     let (_root, parents) = parents(2);
     let dirs = LocalDirs::create(&parents, "app").unwrap();
     let lost = folders(&dirs);
-    lost.iter().for_each(|folder| fs::rename(folder, folder.with_extension("away")).unwrap());
+    for folder in &lost {
+        fs::rename(folder, folder.with_extension("away")).unwrap();
+    }
 
     for _ in 0..3 {
         let text = dirs.create_temp("t").unwrap_err().to_string();
@@ -215,7 +217,9 @@ fn when_all_folders_fail_the_error_names_each() {
     let text = dirs.place("block").unwrap_err().to_string();
     assert!(text.contains("`firesteel.local.dir`"), "{text}");
 
-    lost.iter().for_each(|folder| fs::rename(folder.with_extension("away"), folder).unwrap());
+    for folder in &lost {
+        fs::rename(folder.with_extension("away"), folder).unwrap();
+    }
     assert!(dirs.create_temp("t").is_ok(), "when nothing else is left, a resting folder is tried at once");
 }
 
