@@ -1,5 +1,6 @@
 //! What can go wrong with shuffle files: [`ShuffleFileError`].
 
+use std::io;
 use std::path::PathBuf;
 
 use firesteel_types::{PartitionId, ShuffleId};
@@ -12,7 +13,7 @@ use crate::disk::DiskError;
 #[non_exhaustive]
 #[expect(missing_docs, reason = "the field names say it")]
 pub enum ShuffleFileError {
-    /// The disk is full or fails. The task may succeed elsewhere.
+    /// The disk is full or fails while writing. The task may succeed elsewhere.
     #[error(transparent)]
     Disk(#[from] DiskError),
 
@@ -23,6 +24,10 @@ pub enum ShuffleFileError {
     /// A map output is not there, or not whole: its map task must run again.
     #[error("the {part} file of the output of map {} of {shuffle} is missing", map.0)]
     Missing { part: &'static str, shuffle: ShuffleId, map: PartitionId },
+
+    /// The disk does not give back what was written: it must be made again, elsewhere.
+    #[error("cannot read {}: {source}", path.display())]
+    Unreadable { path: PathBuf, source: io::Error },
 
     /// A file is not as it was written: what it holds must be made again.
     #[error("{} is damaged: {damage}", path.display())]
@@ -51,11 +56,11 @@ pub enum Damage {
 }
 
 impl ShuffleFileError {
-    /// Whether the file is gone or damaged, so that the task which made it must run again.
+    /// Whether the file is gone, damaged or unreadable, so that the task which made it must run again.
     #[must_use]
     pub fn is_loss(&self) -> bool {
         match self {
-            Self::Missing { .. } | Self::Damaged { .. } => true,
+            Self::Missing { .. } | Self::Unreadable { .. } | Self::Damaged { .. } => true,
             Self::Disk(_) | Self::Codec(_) => false,
         }
     }

@@ -57,7 +57,8 @@ impl Index {
     }
 
     pub(super) fn encode(&self) -> Vec<u8> {
-        let mut out = Vec::with_capacity(HEADER_BYTES + 8 * self.offsets.len() + 4 * self.checksums.len() + 8);
+        let mut out =
+            Vec::with_capacity(HEADER_BYTES + 8 * self.offsets.len() + 4 * self.checksums.len() + 8);
         let flags = if self.offsets.is_empty() { ALL_EMPTY } else { 0 };
         out.extend_from_slice(&MAGIC);
         out.extend_from_slice(&VERSION.to_le_bytes());

@@ -3,7 +3,7 @@
 use std::fs::{self, File};
 use std::io;
 use std::ops::Range;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use firesteel_types::{PartitionId, ShuffleId};
@@ -12,7 +12,7 @@ use super::error::{Damage, ShuffleFileError};
 use super::index::Index;
 use super::range::FileRange;
 use crate::codec::Checksum;
-use crate::disk::{DiskError, LocalDirs};
+use crate::disk::LocalDirs;
 
 /// The committed output of one map task: its index, and its data file, open.
 ///
@@ -31,7 +31,7 @@ impl MapOutputFile {
     pub fn open(dirs: &LocalDirs, shuffle: ShuffleId, map: PartitionId) -> Result<Self, ShuffleFileError> {
         let missing = |part| ShuffleFileError::Missing { part, shuffle, map };
         let path = dirs.find(&index_name(shuffle, map)).ok_or_else(|| missing("index"))?;
-        let bytes = fs::read(&path).map_err(|error| gone_or(error, "read", &path, missing("index")))?;
+        let bytes = fs::read(&path).map_err(|error| gone_or(error, &path, missing("index")))?;
         let index = Index::decode(&bytes)
             .map_err(|reason| ShuffleFileError::Damaged { path, damage: Damage::Index { reason } })?;
         if index.data_bytes() == 0 {
@@ -39,7 +39,7 @@ impl MapOutputFile {
         }
         let path = dirs.find(&data_name(shuffle, map)).ok_or_else(|| missing("data"))?;
         let opened = File::open(&path).and_then(|file| Ok((file.metadata()?.len(), file)));
-        let (actual, file) = opened.map_err(|error| gone_or(error, "open", &path, missing("data")))?;
+        let (actual, file) = opened.map_err(|error| gone_or(error, &path, missing("data")))?;
         let expected = index.data_bytes();
         if actual != expected {
             return Err(ShuffleFileError::Damaged { path, damage: Damage::Length { expected, actual } });
@@ -74,13 +74,14 @@ impl MapOutputFile {
         for reduce in reduces {
             checksum.append(self.index.block(reduce).1);
         }
-        (checksum.bytes() > 0)
-            .then(|| FileRange::new(Arc::clone(file), Arc::clone(path), offset, checksum))
+        (checksum.bytes() > 0).then(|| FileRange::new(Arc::clone(file), Arc::clone(path), offset, checksum))
     }
 
     /// Reads every block and compares its checksum.
     pub fn verify(&self) -> Result<(), ShuffleFileError> {
-        (0..self.partitions()).filter_map(|reduce| self.block(PartitionId(reduce))).try_for_each(|block| block.verify())
+        (0..self.partitions())
+            .filter_map(|reduce| self.block(PartitionId(reduce)))
+            .try_for_each(|block| block.verify())
     }
 }
 
@@ -112,14 +113,9 @@ pub(super) fn index_name(shuffle: ShuffleId, map: PartitionId) -> String {
 }
 
 /// A file that was removed between finding and opening it is missing like any other.
-fn gone_or(
-    error: io::Error,
-    action: &'static str,
-    path: &PathBuf,
-    missing: ShuffleFileError,
-) -> ShuffleFileError {
-    match error.kind() {
+fn gone_or(source: io::Error, path: &Path, missing: ShuffleFileError) -> ShuffleFileError {
+    match source.kind() {
         io::ErrorKind::NotFound => missing,
-        _ => DiskError::new(action, path, error).into(),
+        _ => ShuffleFileError::Unreadable { path: path.to_owned(), source },
     }
 }

@@ -69,7 +69,12 @@ impl PartitionedFile {
         self.compression
     }
 
-    pub(super) fn write_frame(&mut self, rows: u32, layout: Layout, raw: &[u8]) -> Result<(), ShuffleFileError> {
+    pub(super) fn write_frame(
+        &mut self,
+        rows: u32,
+        layout: Layout,
+        raw: &[u8],
+    ) -> Result<(), ShuffleFileError> {
         let frames = self.frames()?;
         frames.write_frame(rows, layout, raw).map_err(|error| match error {
             CodecError::Io { source } => file_of(frames).failed(source).into(),
@@ -143,7 +148,12 @@ fn copy(range: &FileRange, file: &TempFile) -> Result<(), ShuffleFileError> {
 
 /// `None` if these two files cannot be copied so: on two old file systems, or on a system without the call.
 #[cfg(target_os = "linux")]
-fn kernel_copy(range: &FileRange, mut from: u64, bytes: u64, file: &TempFile) -> Option<std::io::Result<u64>> {
+fn kernel_copy(
+    range: &FileRange,
+    mut from: u64,
+    bytes: u64,
+    file: &TempFile,
+) -> Option<std::io::Result<u64>> {
     use rustix::io::Errno;
 
     let length = usize::try_from(bytes).unwrap_or(usize::MAX);

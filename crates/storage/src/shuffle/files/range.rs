@@ -10,7 +10,6 @@ use serde::de::DeserializeOwned;
 
 use super::error::{Damage, ShuffleFileError};
 use crate::codec::{Checksum, ChecksumMismatch, CodecError, RowsReader, VerifyingReader};
-use crate::disk::DiskError;
 
 /// Read at a time when frames are small.
 const BUFFER_BYTES: u64 = 64 * 1024;
@@ -96,16 +95,16 @@ impl FileRange {
     }
 
     /// What a failure of the [reader](Self::reader) means.
-    pub(super) fn broken(&self, error: io::Error) -> ShuffleFileError {
-        if let Some(ChecksumMismatch { expected, actual }) = ChecksumMismatch::behind(&error) {
+    pub(super) fn broken(&self, source: io::Error) -> ShuffleFileError {
+        if let Some(ChecksumMismatch { expected, actual }) = ChecksumMismatch::behind(&source) {
             let (from, to) = (self.offset, self.offset + self.len());
             return self.damaged(Damage::Checksum { from, to, expected, actual });
         }
-        match (error.kind(), self.file.metadata()) {
+        match (source.kind(), self.file.metadata()) {
             (io::ErrorKind::UnexpectedEof, Ok(metadata)) => {
                 self.damaged(Damage::Length { expected: self.offset + self.len(), actual: metadata.len() })
             }
-            _ => DiskError::new("read", &self.path, error).into(),
+            _ => ShuffleFileError::Unreadable { path: self.path.to_path_buf(), source },
         }
     }
 
