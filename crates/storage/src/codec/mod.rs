@@ -7,6 +7,7 @@
 //!
 //! Does not know files, names of blocks, or who reads them.
 
+mod bulk;
 mod checksum;
 mod compression;
 mod error;

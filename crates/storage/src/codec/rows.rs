@@ -5,6 +5,7 @@ use std::marker::PhantomData;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+use super::bulk::Bulk;
 use super::format::{Decoder, Encoder, RowError};
 use super::frame::FRAME_ROWS_MAX;
 use super::plain::Plain;
@@ -33,8 +34,18 @@ const RESERVE_BYTES_MAX: usize = 1 << 20;
 /// ```
 #[derive(Debug)]
 pub struct Rows<T> {
-    plain: Option<Plain>,
+    way: Way,
     rows: PhantomData<fn(T) -> T>,
+}
+
+/// How the bytes are made.
+#[derive(Clone, Copy, Debug)]
+enum Way {
+    Serde,
+    /// The same bytes as through serde.
+    Bulk(Bulk),
+    /// The fixed form.
+    Plain(Plain),
 }
 
 impl<T> Clone for Rows<T> {
@@ -46,14 +57,12 @@ impl<T> Clone for Rows<T> {
 impl<T> Copy for Rows<T> {}
 
 impl<T: 'static> Rows<T> {
-    /// The form that every type has.
+    /// The form that every type has. Looks into a table: keep what you get for as long as rows come.
     pub fn compact() -> Self {
-        Self { plain: None, rows: PhantomData }
+        Self { way: Bulk::of::<T>().map_or(Way::Serde, Way::Bulk), rows: PhantomData }
     }
 
     /// The form of rows that all have the same width: integers, floating-point numbers, and pairs of them.
-    ///
-    /// Looks into a table: keep what you get for as long as rows come.
     ///
     /// ```
     /// use firesteel_storage::codec::Rows;
@@ -67,12 +76,12 @@ impl<T: 'static> Rows<T> {
     /// # Ok::<(), firesteel_storage::codec::format::RowError>(())
     /// ```
     pub fn fixed() -> Option<Self> {
-        Plain::of::<T>().map(|plain| Self { plain: Some(plain), rows: PhantomData })
+        Plain::of::<T>().map(|plain| Self { way: Way::Plain(plain), rows: PhantomData })
     }
 
     /// Whether this is the fixed form.
     pub fn is_fixed(&self) -> bool {
-        self.plain.is_some()
+        matches!(self.way, Way::Plain(_))
     }
 
     /// Appends `rows` to `out`. After an error, a part of them may stand there.
@@ -90,7 +99,7 @@ impl<T: 'static> Rows<T> {
     where
         T: Serialize,
     {
-        if let Some(plain) = self.plain {
+        if let Way::Plain(plain) = self.way {
             let room = target.saturating_sub(out.len()).div_ceil(plain.width).max(1);
             let taken = &rows[..rows.len().min(room)];
             plain.encode(taken, out);
@@ -98,7 +107,10 @@ impl<T: 'static> Rows<T> {
         }
         let mut encoder = Encoder::new(out);
         for (index, row) in rows.iter().enumerate() {
-            encoder.append(row)?;
+            match self.way {
+                Way::Bulk(bulk) => bulk.encode(row, &mut encoder),
+                Way::Serde | Way::Plain(_) => encoder.append(row)?,
+            }
             if encoder.written() >= target {
                 return Ok(index + 1);
             }
@@ -114,7 +126,7 @@ impl<T: 'static> Rows<T> {
     where
         T: DeserializeOwned,
     {
-        if let Some(plain) = self.plain {
+        if let Way::Plain(plain) = self.way {
             let expected = rows.checked_mul(plain.width);
             if expected != Some(bytes.len()) {
                 return Err(wrong_length(bytes.len(), expected));
@@ -128,7 +140,10 @@ impl<T: 'static> Rows<T> {
         }
         let before = out.len();
         out.reserve(rows.min(RESERVE_BYTES_MAX / size_of::<T>().max(1)));
-        let decoded = decode_each(bytes, rows, out);
+        let decoded = match self.way {
+            Way::Bulk(bulk) => bulk.decode(bytes, rows, out),
+            Way::Serde | Way::Plain(_) => decode_each(bytes, rows, out),
+        };
         if decoded.is_err() {
             out.truncate(before);
         }

@@ -58,6 +58,40 @@ fn numbers_and_pairs_have_a_fixed_form() {
     both_forms_come_back(4, (f32::MIN_POSITIVE, ()).0);
 }
 
+/// Rows that are moved without serde have the bytes that serde would give them.
+#[track_caller]
+fn same_bytes_as_through_serde<T: Serialize + DeserializeOwned + PartialEq + Debug + 'static>(rows: &[T]) {
+    let mut through_serde = Vec::new();
+    let mut encoder = format::Encoder::new(&mut through_serde);
+    for row in rows {
+        encoder.append(row).unwrap();
+    }
+    let mut moved = Vec::new();
+    Rows::compact().encode(rows, &mut moved).unwrap();
+    assert_eq!(moved, through_serde);
+    comes_back(rows);
+    for cut in 0..moved.len() {
+        let mut none = Vec::new();
+        assert!(Rows::<T>::compact().decode(&moved[..cut], rows.len(), &mut none).is_err());
+        assert!(none.is_empty(), "rows before an error are taken back");
+    }
+}
+
+#[test]
+fn lists_are_moved_whole() {
+    same_bytes_as_through_serde(&[vec![1_u8, 2, 0xFF], Vec::new(), vec![7; 300]]);
+    same_bytes_as_through_serde(&[vec![1.5_f64, f64::MIN], Vec::new(), vec![-0.0; 40]]);
+    same_bytes_as_through_serde(&[(vec![9_u8; 10], vec![1_u8; 90])]);
+    same_bytes_as_through_serde(&[("key".to_owned(), vec![0.25_f64; 3])]);
+    same_bytes_as_through_serde(&[(-70_000_i64, vec![1_u8]), (3, Vec::new())]);
+    same_bytes_as_through_serde(&[(vec![1_f32, 2.0], 5_u32)]);
+    let endless = (u64::MAX, 1_u8);
+    let mut bytes = Vec::new();
+    format::Encoder::new(&mut bytes).append(&endless).unwrap();
+    assert!(Rows::<Vec<u8>>::compact().decode(&bytes, 1, &mut Vec::new()).is_err());
+    assert!(Rows::<Vec<f64>>::compact().decode(&bytes, 1, &mut Vec::new()).is_err());
+}
+
 #[test]
 fn other_rows_have_no_fixed_form() {
     assert!(Rows::<String>::fixed().is_none());

@@ -102,11 +102,22 @@ impl<'de> Decoder<'de> {
         usize::try_from(length).map_err(|_| RowError::Length { length, left: self.input.len() })
     }
 
+    /// Bytes behind their number.
     #[inline]
-    fn bytes(&mut self) -> Result<&'de [u8], RowError> {
+    pub(in crate::codec) fn bytes(&mut self) -> Result<&'de [u8], RowError> {
         let length = self.length()?;
         let too_long = RowError::Length { length: length as u64, left: self.input.len() };
         let (bytes, rest) = self.input.split_at_checked(length).ok_or(too_long)?;
+        self.input = rest;
+        Ok(bytes)
+    }
+
+    /// The bytes of a sequence whose elements have `width` bytes each.
+    pub(in crate::codec) fn list(&mut self, width: usize) -> Result<&'de [u8], RowError> {
+        let count = self.length()?;
+        let too_long = RowError::Length { length: count as u64, left: self.input.len() };
+        let split = count.checked_mul(width).and_then(|length| self.input.split_at_checked(length));
+        let (bytes, rest) = split.ok_or(too_long)?;
         self.input = rest;
         Ok(bytes)
     }

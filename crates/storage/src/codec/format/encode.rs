@@ -73,6 +73,21 @@ impl<'a> Encoder<'a> {
         self.put_number(((number << 1) ^ (number >> 63)).cast_unsigned());
     }
 
+    /// Appends bytes behind their number, which is what a byte string and a sequence of bytes are.
+    #[inline]
+    pub(in crate::codec) fn put_bytes(&mut self, bytes: &[u8]) {
+        self.put_number(bytes.len() as u64);
+        self.put(bytes);
+    }
+
+    /// Appends a sequence of `count` elements of `width` bytes, which `fill` writes.
+    pub(in crate::codec) fn put_list(&mut self, count: usize, width: usize, fill: impl FnOnce(&mut [u8])) {
+        self.put_number(count as u64);
+        let start = self.out.len();
+        self.out.resize(start + count * width, 0);
+        fill(&mut self.out[start..]);
+    }
+
     #[inline]
     fn deeper(&mut self) -> Result<(), RowError> {
         self.depth += 1;
@@ -145,8 +160,7 @@ impl<'a, 'b> ser::Serializer for &'a mut Encoder<'b> {
 
     #[inline]
     fn serialize_bytes(self, value: &[u8]) -> Result<(), RowError> {
-        self.put_number(value.len() as u64);
-        self.put(value);
+        self.put_bytes(value);
         Ok(())
     }
 

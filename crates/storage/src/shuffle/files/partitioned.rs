@@ -24,6 +24,8 @@ pub(super) struct PartitionedFile {
     current: Option<u32>,
     blocks: Vec<Block>,
     bytes: u64,
+    /// For copies; kept from one to the next.
+    buffer: Vec<u8>,
 }
 
 type Sink = ChecksumWriter<BufWriter<TempFile>>;
@@ -39,7 +41,16 @@ pub(super) struct Block {
 impl PartitionedFile {
     pub(super) fn new(dirs: &LocalDirs, prefix: String, compression: Compression) -> Self {
         let dirs = dirs.clone();
-        Self { dirs, prefix, compression, frames: None, current: None, blocks: Vec::new(), bytes: 0 }
+        Self {
+            dirs,
+            prefix,
+            compression,
+            frames: None,
+            current: None,
+            blocks: Vec::new(),
+            bytes: 0,
+            buffer: Vec::new(),
+        }
     }
 
     /// What follows belongs to `partition`.
@@ -84,17 +95,19 @@ impl PartitionedFile {
 
     /// Copies a block's frames as they are; its checksum tells a reader if they changed on the way.
     pub(super) fn append(&mut self, range: &FileRange) -> Result<(), ShuffleFileError> {
+        let mut buffer = std::mem::take(&mut self.buffer);
         let frames = self.frames()?;
         let sink = frames.get_mut();
         if range.len() < KERNEL_COPY_MIN {
-            let mut bytes = vec![0; range.len() as usize];
-            range.file().read_exact_at(&mut bytes, range.offset()).map_err(|error| range.broken(error))?;
-            sink.get_mut().write_all(&bytes).map_err(|error| file_of(frames).failed(error))?;
+            buffer.resize(range.len() as usize, 0);
+            range.file().read_exact_at(&mut buffer, range.offset()).map_err(|error| range.broken(error))?;
+            sink.get_mut().write_all(&buffer).map_err(|error| file_of(frames).failed(error))?;
         } else {
             sink.get_mut().flush().map_err(|error| file_of(frames).failed(error))?;
             copy(range, file_of(frames))?;
         }
         frames.get_mut().append(range.checksum());
+        self.buffer = buffer;
         Ok(())
     }
 
