@@ -4,7 +4,6 @@ use std::io;
 
 use bincode::config::{Configuration, Fixint, LittleEndian};
 use firesteel_storage::codec::Rows;
-use firesteel_storage::codec::format::{Decoder, Encoder};
 
 use crate::rows::Row;
 
@@ -34,22 +33,18 @@ impl Candidate for Fixed {
     }
 }
 
-/// Our format through serde alone.
+/// The compact form.
 pub(crate) struct Own;
 
 impl Candidate for Own {
     const NAME: &'static str = "own";
 
     fn encode<T: Row>(rows: &[T], out: &mut Vec<u8>) {
-        let mut encoder = Encoder::new(out);
-        for row in rows {
-            encoder.append(row).expect(SOUND);
-        }
+        Rows::compact().encode(rows, out).expect(SOUND);
     }
 
     fn decode<T: Row>(bytes: &[u8], rows: usize, out: &mut Vec<T>) {
-        let mut decoder = Decoder::new(bytes);
-        out.extend((0..rows).map(|_| decoder.take::<T>().expect(SOUND)));
+        Rows::compact().decode(bytes, rows, out).expect(SOUND);
     }
 }
 

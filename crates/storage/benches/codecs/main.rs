@@ -17,9 +17,8 @@ use candidates::{Bincode, Bitcode, Candidate, Fixed, MessagePack, Own, Postcard}
 use firesteel_storage::codec::Rows;
 use rows::{Event, Order, Row};
 
-/// Long enough to forget the clock's own cost, short enough for a table in a minute.
-const ROUND: Duration = Duration::from_millis(30);
-const ROUNDS: usize = 7;
+/// Long enough for some hundred calls, short enough for a table in half a minute.
+const MEASURE: Duration = Duration::from_millis(300);
 
 fn main() {
     let only = std::env::args().skip(1).find(|argument| !argument.starts_with("--")).unwrap_or_default();
@@ -88,17 +87,14 @@ fn measure<T: Row, C: Candidate>(name: &str, rows: &[T]) {
     );
 }
 
-/// The shortest mean time of a call over some rounds: what disturbs a measurement only ever makes it longer.
+/// The shortest of many calls: what else runs on the machine only ever makes one longer.
 fn best(mut call: impl FnMut()) -> Duration {
     let mut best = Duration::MAX;
-    for _ in 0..ROUNDS {
+    let end = Instant::now() + MEASURE;
+    while Instant::now() < end {
         let start = Instant::now();
-        let mut calls = 0;
-        while start.elapsed() < ROUND {
-            black_box(&mut call)();
-            calls += 1;
-        }
-        best = best.min(start.elapsed() / calls);
+        black_box(&mut call)();
+        best = best.min(start.elapsed());
     }
     best
 }

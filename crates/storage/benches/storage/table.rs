@@ -4,7 +4,7 @@ use std::hint::black_box;
 use std::time::{Duration, Instant};
 
 /// The best of so many rounds: what disturbs a round only ever makes it longer.
-const ROUNDS: usize = 7;
+const ROUNDS: usize = 15;
 
 /// The lines of the bench, printed as they come.
 pub(crate) struct Table {

@@ -45,14 +45,8 @@ impl Checksum {
 
     /// Takes the bytes that follow, of which only the checksum is known.
     pub fn append(&mut self, next: Self) {
-        // The arithmetic of combination takes longer than a short block itself, and needs none for no bytes.
-        if next.bytes == 0 {
-            return;
-        }
-        self.value = match self.bytes {
-            0 => next.value,
-            _ => crc32c::crc32c_combine(self.value, next.value, next.bytes as usize),
-        };
+        // A checksum is linear: that of the whole is the first one, moved up by the bytes behind it, and the second.
+        self.value = multiply(power_of_bytes(next.bytes), self.value) ^ next.value;
         self.bytes += next.bytes;
     }
 
@@ -71,6 +65,45 @@ impl fmt::Display for Checksum {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(out, "{:08x} over {} bytes", self.value, self.bytes)
     }
+}
+
+/// The polynomial of CRC-32C. As in the checksum itself, the highest bit belongs to the lowest power.
+const POLYNOMIAL: u32 = 0x82F6_3B78;
+
+/// The polynomial `x` to the power of 0.
+const ONE: u32 = 1 << 31;
+
+/// What moving up by 1, 2, 4, 8 … bytes multiplies by.
+const POWERS: [u32; 64] = {
+    let mut powers = [0; 64];
+    // x to the power of 8: one byte.
+    powers[0] = ONE >> 8;
+    let mut at = 1;
+    while at < powers.len() {
+        powers[at] = multiply(powers[at - 1], powers[at - 1]);
+        at += 1;
+    }
+    powers
+};
+
+/// The product of two polynomials, modulo that of CRC-32C.
+const fn multiply(a: u32, mut b: u32) -> u32 {
+    let mut product = 0;
+    let mut bit = ONE;
+    while bit != 0 {
+        if a & bit != 0 {
+            product ^= b;
+        }
+        b = if b & 1 == 0 { b >> 1 } else { (b >> 1) ^ POLYNOMIAL };
+        bit >>= 1;
+    }
+    product
+}
+
+/// What moving up by so many bytes multiplies by.
+fn power_of_bytes(bytes: u64) -> u32 {
+    let set = POWERS.iter().enumerate().filter(|(bit, _)| bytes >> bit & 1 == 1);
+    set.fold(ONE, |power, (_, step)| multiply(power, *step))
 }
 
 /// Bytes are not those that were written. Inside an [`io::Error`] of kind [`InvalidData`](io::ErrorKind::InvalidData).
@@ -200,6 +233,20 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+
+    #[test]
+    fn the_checksum_is_that_of_the_standard() {
+        assert_eq!(Checksum::of(b"123456789").value(), 0xE306_9283);
+    }
+
+    #[test]
+    fn long_parts_are_put_together_by_their_checksums() {
+        let zeroes = vec![0; 3_000_001];
+        let mut parts = Checksum::of(b"head");
+        parts.append(Checksum::of(&zeroes));
+
+        assert_eq!(parts, Checksum::of(&[&b"head"[..], &zeroes].concat()));
+    }
 
     #[test]
     fn a_reader_fails_at_the_end_of_other_bytes() {

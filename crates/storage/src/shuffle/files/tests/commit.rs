@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::sync::Barrier;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use firesteel_types::{AttemptId, PartitionId, ShuffleId};
 
@@ -167,6 +168,34 @@ fn of_several_attempts_at_once_readers_see_one() {
         assert!(outcomes.iter().all(|outcome| outcome.lengths == lengths), "round {round}");
         assert_eq!(disk.names(), ["shuffle_1_4.data", "shuffle_1_4.index"]);
     }
+}
+
+/// Behaviours: SHUF-005.
+#[test]
+fn of_attempts_that_commit_at_the_same_moment_one_wins() {
+    const ATTEMPTS: u64 = 4;
+    let disk = Disk::new();
+    let barrier = Barrier::new(ATTEMPTS as usize);
+    let winners: Vec<AtomicU32> = (0..200).map(|_| AtomicU32::new(0)).collect();
+
+    std::thread::scope(|scope| {
+        for number in 0..ATTEMPTS {
+            let (dirs, barrier, winners) = (&disk.dirs, &barrier, &winners);
+            scope.spawn(move || {
+                for (map, winners) in (0..).map(PartitionId).zip(winners) {
+                    let attempt = AttemptId(number);
+                    let mut writer = MapOutputWriter::new(dirs, SHUFFLE, map, 1, Compression::Lz4, attempt);
+                    write_block(&mut writer, 0, &rows("row", 1));
+                    barrier.wait();
+                    if writer.commit().unwrap().is_ours {
+                        winners.fetch_add(1, Ordering::Relaxed);
+                    }
+                }
+            });
+        }
+    });
+
+    assert!(winners.iter().all(|winners| winners.load(Ordering::Relaxed) == 1), "{winners:?}");
 }
 
 /// Behaviours: SHUF-018.
