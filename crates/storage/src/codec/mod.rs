@@ -1,6 +1,6 @@
 //! Rows to bytes and back, compression, frames and checksums.
 //!
-//! From the bottom up: [`format`] makes bytes of one value; [`Rows`] of many, some types in a faster way;
+//! From the bottom up: [`format`](mod@format) makes bytes of one value; [`Rows`] of many, some types in a faster way;
 //! [`Compression`] makes them fewer; a [`FrameWriter`] puts a header with a check before them, and a sequence of such
 //! frames is a block; [`Checksum`] is the checksum of a whole block. [`RowsWriter`] and [`RowsReader`] are what a caller
 //! uses: rows in, frames out, and back.
