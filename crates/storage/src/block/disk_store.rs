@@ -7,7 +7,7 @@ use std::{
     fs::{self, File},
     io::{self, BufWriter, Write},
     mem,
-    path::PathBuf,
+    path::{Path, PathBuf},
     sync::{
         Arc,
         atomic::{AtomicU64, Ordering},
@@ -32,9 +32,9 @@ pub enum DiskError {
         source: io::Error,
     },
 
-    /// The value could not be serialized; the disk is not to blame.
-    #[error("cannot serialize {id}")]
-    Serialize {
+    /// The bytes to write could not be had: serializing or receiving them failed. The disk is not to blame.
+    #[error("cannot serialize or receive {id}")]
+    Content {
         id: BlockId,
         #[source]
         source: io::Error,
@@ -110,7 +110,7 @@ impl DiskStore {
     fn write_at(
         &self,
         id: BlockId,
-        path: &PathBuf,
+        path: &Path,
         limit: Option<u64>,
         write: &dyn Fn(&mut dyn Write) -> io::Result<()>,
     ) -> Result<u64, DiskError> {
@@ -123,7 +123,7 @@ impl DiskStore {
         let (mut counted, _) = out.into_parts();
         match (result, &counted.stop) {
             (Ok(()), None) => temporary.keep_as(path).map_err(disk_failed)?,
-            (Err(source), None) => return Err(DiskError::Serialize { id, source }),
+            (Err(source), None) => return Err(DiskError::Content { id, source }),
             (_, Some(Stop::Full(limit))) => return Err(DiskError::TooLarge { id, limit: *limit }),
             (Err(source), Some(Stop::Disk)) => return Err(disk_failed(source)),
             // A serializer that swallows the error of its sink has not written everything.

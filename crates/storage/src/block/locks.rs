@@ -276,6 +276,11 @@ impl LockTable {
         released
     }
 
+    /// Whether `owner` has the block locked for writing.
+    pub fn is_writer(&self, id: BlockId, owner: LockOwner) -> bool {
+        self.state.lock().holds(id, owner) == Some(Held::Writing)
+    }
+
     /// At which level a block is kept or being created; `None` if it does not exist.
     pub fn level(&self, id: BlockId) -> Option<StorageLevel> {
         self.state.lock().blocks.get(&id).map(|block| block.level)

@@ -5,11 +5,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use firesteel_types::{ExecutorId, RddId, Rng, ShuffleId, StorageLevel};
+use firesteel_types::{ExecutorId, RddId, Rng, ShuffleId};
 use parking_lot::Mutex;
 
 use super::{
-    Answer, BlockId, BlockUpdate, BroadcastId, Directory, Locations, Peer, PeerId, Registered, Registration,
+    Answer, BlockId, BlockUpdate, BroadcastId, Directory, Locations, Peer, Registered, Registration,
 };
 
 /// All block managers of an application and what they hold.

@@ -115,10 +115,9 @@ impl MemoryStore {
 
     /// Evicts the least recently used blocks until `bytes` are free, and says how many are.
     ///
-    /// The caller, which is the budget, counts them as given back: nothing is released here. Blocks that somebody reads
-    /// stay, and so do those of `for_rdd`, for a block of which the room is made; `None` if it is for anything else.
-    /// If all that could go is not enough, nothing goes. Fewer bytes than wanted are freed only if blocks could not be
-    /// saved.
+    /// The memory of each is given back to the budget as it goes. Blocks that somebody reads stay, and so do those of
+    /// `for_rdd`, for a block of which the room is made; `None` if it is for anything else. If all that could go is not
+    /// enough, nothing goes. Fewer bytes than wanted are freed only if blocks could not be saved.
     pub fn evict(&self, bytes: u64, for_rdd: Option<RddId>) -> u64 {
         let owner = LockOwner::unique();
         let Some(handler) = self.handler.upgrade() else { return 0 };
@@ -170,12 +169,14 @@ impl MemoryStore {
                 return 0;
             }
         };
-        let entry = self.entries.lock().remove(&id);
+        drop(value);
+        let size = self.size(id).unwrap_or(0);
+        self.remove(id);
         match after {
             AfterEviction::OnDisk => self.locks.unlock(id, owner),
             AfterEviction::Gone => self.locks.remove(id, owner),
         };
-        entry.map_or(0, |entry| entry.size)
+        size
     }
 }
 

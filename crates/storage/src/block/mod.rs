@@ -10,9 +10,11 @@ mod memory_store;
 mod storage_memory;
 
 mod directory;
+mod manager;
 mod master;
 mod peer;
 mod replication;
+mod shuffle_migration;
 
 #[cfg(test)]
 pub(crate) mod testing;
@@ -23,8 +25,14 @@ pub use disk_store::{DiskError, DiskStore};
 pub use files::{BlockFile, BlockFiles, OneFolder};
 pub use id::{BlockId, BroadcastId};
 pub use locks::{LockError, LockOwner, LockTable, NewLock, Wait};
+pub use manager::{
+    Again, BlockError, BlockManager, BlockManagerParts, BlockOptions, BlockRead, Lease, Lookup,
+    MigrationRound, Outcome, Put, ReadLock, Served, Source,
+};
 pub use master::{BlockManagerMaster, DriverCopy, MemoryStatus, Removal, Replicate};
 pub use memory_store::{AfterEviction, EvictionHandler, MemoryStore};
 pub use peer::{Body, MapOutputId, Peer, PeerError, PeerId, Peers};
 pub use replication::ReplicationPolicy;
+pub(crate) use replication::shuffle;
+pub use shuffle_migration::{MapOutputs, ShuffleMigration, ShuffleMigrationReport};
 pub use storage_memory::{Reservation, StorageMemory, Unroll};

@@ -10,8 +10,8 @@ use firesteel_types::RddId;
 /// The budget that blocks in memory are charged to.
 ///
 /// Where it is short, `acquire` asks the [`MemoryStore`](super::MemoryStore) to
-/// [evict](super::MemoryStore::evict) and counts what that returns as given back; so it must not be called, nor call the
-/// store, with a lock that the other side needs.
+/// [evict](super::MemoryStore::evict), which calls `release` for each block that goes; so it must not call the store with
+/// a lock that `release` needs.
 pub trait StorageMemory: Send + Sync {
     /// Takes all of `bytes` or nothing, for a block of `for_rdd` if it belongs to one; says which.
     fn acquire(&self, bytes: u64, for_rdd: Option<RddId>) -> bool;

@@ -1,5 +1,3 @@
-use std::path::Path;
-
 use firesteel_types::{PartitionId, RddId};
 use tempfile::TempDir;
 
@@ -61,11 +59,11 @@ fn a_value_that_cannot_be_serialized_leaves_no_trace() {
     let (folder, store) = store();
 
     let error = store.write(ID, None, &|out| {
-        out.write_all(&[0; 100_000])?;
+        out.write_all(&vec![0; 100_000])?;
         Err(io::Error::other("no such type"))
     });
 
-    assert!(matches!(error, Err(DiskError::Serialize { id: ID, .. })));
+    assert!(matches!(error, Err(DiskError::Content { id: ID, .. })));
     assert_eq!((store.size(ID), store.used_bytes(), files_in(folder.path())), (None, 0, 0));
 }
 

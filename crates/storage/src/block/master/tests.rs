@@ -1,6 +1,7 @@
-use firesteel_types::PartitionId;
+use firesteel_types::{PartitionId, StorageLevel};
 
 use super::*;
+use crate::block::PeerId;
 
 const DRIVER: ExecutorId = ExecutorId::DRIVER;
 

@@ -136,7 +136,7 @@ fn execution_may_take_the_blocks_of_any_rdd() {
     assert_eq!(store.store.evict(11, None), 20);
 
     assert_eq!(store.evicted(), [block(0, 0), block(0, 1)]);
-    assert_eq!(store.store.used_bytes(), 10);
+    assert_eq!((store.store.used_bytes(), store.budget.used()), (10, 10));
     assert_eq!(store.store.evict(11, None), 0);
 }
 
