@@ -198,21 +198,22 @@ impl BlockManager {
         };
         let registered = self.directory.register(&registration);
         match registered {
-            Registered::Accepted => {
-                let tracked = self.locks.ids(BlockId::is_tracked);
-                let updates: Vec<_> = tracked
-                    .into_iter()
-                    .map(|id| self.status(id))
-                    .filter(|now| now.level.is_valid())
-                    .collect();
-                self.directory.report(self.executor, &updates);
-            }
+            Registered::Accepted => self.report_all(),
             Registered::Refused => {
                 tracing::error!(executor = %self.executor, "the master counts this executor as lost");
                 self.is_refused.store(true, Ordering::Relaxed);
             }
         }
         registered
+    }
+
+    fn report_all(&self) {
+        for id in self.locks.ids(BlockId::is_tracked) {
+            // Locked, so that what is said of a block is said in order; who writes it will report it anyway.
+            if let Ok(Some(_lock)) = self.read_lock(id, LockOwner::unique(), Wait::Never) {
+                self.directory.report(self.executor, &[self.status(id)]);
+            }
+        }
     }
 
     /// Takes note of what the master said to a sign of life, and registers again if it does not know this process.
@@ -261,7 +262,12 @@ impl BlockManager {
     fn report(&self, update: BlockUpdate) {
         if update.id.is_tracked() {
             let answer = self.directory.report(self.executor, &[update]);
-            self.on_answer(answer);
+            if answer == Answer::NotRegistered
+                && !self.is_refused()
+                && self.register() == Registered::Accepted
+            {
+                self.directory.report(self.executor, &[update]);
+            }
         }
     }
 

@@ -1,3 +1,5 @@
+//! What becomes of blocks on disk when files, folders and serializers fail.
+
 use firesteel_types::{PartitionId, RddId};
 use tempfile::TempDir;
 

@@ -1,3 +1,5 @@
+//! Readers, writers, waiters and tasks that end, with real threads.
+
 use std::{
     sync::{
         Barrier,

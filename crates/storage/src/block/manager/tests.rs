@@ -1,3 +1,6 @@
+//! One block manager: putting, evicting, computing, removing and registering.
+
+mod contention;
 mod copies;
 mod remote;
 

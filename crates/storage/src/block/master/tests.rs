@@ -1,3 +1,5 @@
+//! What the master knows, answers and orders.
+
 use firesteel_types::{PartitionId, StorageLevel};
 
 use super::*;

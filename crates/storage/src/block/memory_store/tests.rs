@@ -1,3 +1,5 @@
+//! Which blocks leave memory, and when none does.
+
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use bytes::Bytes;

@@ -1,3 +1,5 @@
+//! Which map outputs go where when peers fail, leave or are full.
+
 use std::{collections::BTreeMap, fs::File};
 
 use firesteel_types::{ExecutorId, PartitionId, ShuffleId, StorageLevel};

@@ -1,3 +1,5 @@
+//! A driver and four executors that publish, fetch and remove values.
+
 use std::{
     io::ErrorKind,
     sync::{
