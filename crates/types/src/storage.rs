@@ -158,7 +158,8 @@ mod tests {
     fn a_level_is_valid_with_a_place_and_one_to_thirty_nine_copies() {
         let valid: Vec<_> =
             StorageLevel::NAMED.iter().filter(|(_, level)| level.is_valid()).map(|(name, _)| *name).collect();
-        let copies = [0, 1, 39, 40, 255].map(|copies| StorageLevel::MEMORY_ONLY.replicated(copies).is_valid());
+        let copies =
+            [0, 1, 39, 40, 255].map(|copies| StorageLevel::MEMORY_ONLY.replicated(copies).is_valid());
 
         assert_eq!(valid.len(), StorageLevel::NAMED.len() - 1);
         assert!(!valid.contains(&"NONE"));

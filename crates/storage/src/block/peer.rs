@@ -144,8 +144,8 @@ pub trait Peers: Send + Sync {
         data: Body,
     ) -> Result<(), PeerError>;
 
-    /// Where the file of a block is that a peer on this host has on disk, if that is known.
-    fn file_on_this_host(&self, _of: &PeerId, _id: BlockId) -> Option<PathBuf> {
+    /// Where the file of a block is that a peer on this host has on disk, and how many bytes it has, if that is known.
+    fn file_on_this_host(&self, _of: &PeerId, _id: BlockId) -> Option<(PathBuf, u64)> {
         None
     }
 }

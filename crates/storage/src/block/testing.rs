@@ -241,9 +241,10 @@ impl Peers for Network {
         panic!("{output} for {to}: this network moves blocks only")
     }
 
-    fn file_on_this_host(&self, of: &PeerId, id: BlockId) -> Option<PathBuf> {
+    fn file_on_this_host(&self, of: &PeerId, id: BlockId) -> Option<(PathBuf, u64)> {
         let knows = self.shares_files.load(Ordering::Relaxed);
-        self.reach(of).ok().filter(|_| knows)?.disk_store().path(id)
+        let manager = self.reach(of).ok().filter(|_| knows)?;
+        Some((manager.disk_store().path(id)?, manager.disk_store().size(id)?))
     }
 }
 

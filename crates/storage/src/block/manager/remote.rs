@@ -77,10 +77,10 @@ impl BlockManager {
         Ok(BlockRead::remote(id, BlockData::File(file), len, peer))
     }
 
-    /// The file of a block that another process of this host has on disk, if it can be read.
+    /// The file of a block that another process of this host has on disk, if it is there and complete.
     fn file_of_neighbour(&self, holder: &Peer, id: BlockId) -> Option<BlockFile> {
-        let path = self.peers.file_on_this_host(&holder.id, id)?;
-        BlockFile::open(&path).ok().filter(|file| !file.is_empty())
+        let (path, len) = self.peers.file_on_this_host(&holder.id, id)?;
+        BlockFile::open(&path).ok().filter(|file| file.len() == len)
     }
 }
 

@@ -100,6 +100,19 @@ fn the_least_recently_used_goes_but_never_for_its_own_rdd() {
 
 /// Behaviours: BLK-005.
 #[test]
+fn a_read_makes_a_block_the_last_to_go() {
+    let store = store(30);
+    assert!(store.put(block(0, 0), 10) && store.put(block(1, 0), 10) && store.put(block(2, 0), 10));
+    assert!(store.store.get(block(0, 0)).is_some());
+    assert!(store.store.peek(block(1, 0)).is_some());
+
+    assert!(store.put(block(3, 0), 20));
+
+    assert_eq!(store.evicted(), [block(1, 0), block(2, 0)]);
+}
+
+/// Behaviours: BLK-005.
+#[test]
 fn all_victims_are_chosen_first_and_none_goes_if_they_are_not_enough() {
     let store = store(30);
     assert!(store.put(block(0, 0), 10) && store.put(block(1, 0), 10) && store.put(block(0, 1), 10));

@@ -96,7 +96,7 @@ fn executors_that_begin_together_take_pieces_from_each_other_in_random_order() {
     let (driver, others) = served(&cluster);
     assert_eq!(driver + others, 4 * 60);
     let mut orders: Vec<Vec<BlockId>> = vec![Vec::new(); 4];
-    // The network notes who was asked, not by whom; so fetch once more, one after the other, from the driver only.
+    // The network notes who was asked, not by whom: so each fetches once more, one after the other.
     for (executor, order) in values[1..].iter().zip(&mut orders) {
         cluster.network.fetched.lock().clear();
         executor.unpersist(ID, Wait::FOREVER).unwrap();

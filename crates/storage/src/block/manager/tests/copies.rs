@@ -84,6 +84,19 @@ fn one_peer_may_fail_and_a_second_failure_ends_it_with_a_warning() {
 
 /// Behaviours: BLK-014.
 #[test]
+fn after_a_failure_the_list_of_peers_is_fetched_anew() {
+    let mut cluster = Cluster::of(2, 10_000);
+    put(cluster.manager(0), rdd_block(0, 0), 10, TWICE);
+    cluster.add(Peer::executor(ExecutorId(2), "new"), 10_000);
+    cluster.network.break_off(1);
+
+    put(cluster.manager(0), rdd_block(0, 1), 10, TWICE);
+
+    assert_eq!(cluster.holders(rdd_block(0, 1)), [0, 2], "known since the failure of 1");
+}
+
+/// Behaviours: BLK-014.
+#[test]
 fn too_few_peers_are_no_error() {
     let cluster = Cluster::of(2, 10_000);
 
@@ -270,4 +283,5 @@ fn a_copy_that_a_peer_has_already_does_not_count_as_moved() {
 
     assert_eq!(*cluster.network.uploaded.lock(), [(executor(3 - holder), id)], "to the one without");
     assert_eq!(cluster.holders(id), [1, 2]);
+    assert_eq!(cluster.manager(3 - holder as usize).locks().level(id), Some(TWICE), "for later losses");
 }

@@ -1,6 +1,6 @@
 //! Reading from other processes.
 
-use std::fs;
+use std::{fs, path::Path};
 
 use super::*;
 use crate::block::{BlockData, Peer, PeerId, testing::content};
@@ -70,20 +70,23 @@ fn a_neighbours_file_is_read_straight_and_the_network_serves_what_is_in_memory()
 
 /// Behaviours: BLK-011.
 #[test]
-fn a_neighbours_file_that_is_gone_is_asked_for_over_the_network() {
-    let mut cluster = Cluster::empty();
-    for number in 0..2 {
-        cluster.add(Peer::executor(ExecutorId(number), "same-host"), 1000);
-    }
-    cluster.network.shares_files.store(true, Ordering::Relaxed);
-    let id = rdd_block(0, 0);
-    put(cluster.manager(1), id, 10, StorageLevel::MEMORY_AND_DISK_SER);
-    cluster.manager(1).memory_store().evict(10, None);
-    assert!(read_local(cluster.manager(1), id).is_some(), "in memory again, and on disk");
-    fs::remove_file(cluster.nodes[1].folder.path().join("rdd_0_0")).unwrap();
+fn a_neighbours_file_that_is_gone_or_cut_is_asked_for_over_the_network() {
+    for damage in [|path: &Path| fs::remove_file(path).unwrap(), |path: &Path| fs::write(path, "x").unwrap()]
+    {
+        let mut cluster = Cluster::empty();
+        for number in 0..2 {
+            cluster.add(Peer::executor(ExecutorId(number), "same-host"), 1000);
+        }
+        cluster.network.shares_files.store(true, Ordering::Relaxed);
+        let id = rdd_block(0, 0);
+        put(cluster.manager(1), id, 10, StorageLevel::MEMORY_AND_DISK_SER);
+        cluster.manager(1).memory_store().evict(10, None);
+        assert!(read_local(cluster.manager(1), id).is_some(), "in memory again, and on disk");
+        damage(&cluster.nodes[1].folder.path().join("rdd_0_0"));
 
-    assert_eq!(read(cluster.manager(0), id).unwrap(), [1; 10]);
-    assert_eq!(cluster.network.asked(), [executor(1)]);
+        assert_eq!(read(cluster.manager(0), id).unwrap(), [1; 10]);
+        assert_eq!(cluster.network.asked(), [executor(1)]);
+    }
 }
 
 /// Behaviours: BLK-012.
@@ -101,15 +104,15 @@ fn a_holder_that_fails_is_passed_over() {
 /// Behaviours: BLK-012.
 #[test]
 fn as_many_failures_as_holders_mean_not_found() {
-    let cluster = all_but_the_first_hold(4);
-    for number in 1..4 {
+    let cluster = all_but_the_first_hold(9);
+    for number in 1..9 {
         cluster.network.break_off(number);
     }
 
     assert_eq!(read(cluster.manager(0), ID), None);
-    assert_eq!(cluster.network.asked().len(), 3);
+    assert_eq!(cluster.network.asked().len(), 8, "5 before the master is asked again, and 3 after");
     assert_eq!(read(cluster.manager(0), rdd_block(9, 9)), None, "nobody has ever held it");
-    assert_eq!(cluster.network.asked().len(), 3);
+    assert_eq!(cluster.network.asked().len(), 8);
 }
 
 /// A directory whose answer changes after the first question.
@@ -139,18 +142,14 @@ impl Directory for OutOfDate {
     }
 }
 
-/// Behaviours: BLK-012.
-#[test]
-fn after_five_failures_the_master_is_asked_again() {
-    let peer = |number: u32| Peer::executor(ExecutorId(number), format!("host-{number}"));
-    let cluster = all_but_the_first_hold(2);
-    let directory = Arc::new(OutOfDate {
-        asked: AtomicU32::new(0),
-        first: (10..20).map(peer).collect(),
-        then: vec![peer(1)],
-    });
+fn peer(number: u32) -> Peer {
+    Peer::executor(ExecutorId(number), format!("host-{number}"))
+}
+
+/// A manager in the place of the first that asks a directory of its own.
+fn manager_with(cluster: &Cluster, directory: &Arc<OutOfDate>) -> Arc<BlockManager> {
     let node = &cluster.nodes[0];
-    let manager = BlockManager::new(BlockManagerParts {
+    BlockManager::new(BlockManagerParts {
         executor: ExecutorId(0),
         peer: peer(0),
         memory: node.budget.clone(),
@@ -159,14 +158,38 @@ fn after_five_failures_the_master_is_asked_again() {
         peers: cluster.network.clone(),
         clock: Arc::new(|| Timestamp::ZERO),
         options: BlockOptions::default(),
+    })
+}
+
+/// Behaviours: BLK-012.
+#[test]
+fn after_five_failures_the_master_is_asked_again() {
+    let cluster = all_but_the_first_hold(2);
+    let directory = Arc::new(OutOfDate {
+        asked: AtomicU32::new(0),
+        first: (10..20).map(peer).collect(),
+        then: vec![peer(1)],
     });
 
-    assert_eq!(read(&manager, ID).unwrap(), [5; 10]);
+    assert_eq!(read(&manager_with(&cluster, &directory), ID).unwrap(), [5; 10]);
 
     let asked = cluster.network.asked();
     assert_eq!(asked.len(), 6, "{asked:?}");
     assert_eq!(asked[5], executor(1));
     assert_eq!(directory.asked.load(Ordering::Relaxed), 2);
+}
+
+/// Behaviours: BLK-012.
+#[test]
+fn the_master_is_asked_again_only_after_each_fifth_failure() {
+    let cluster = Cluster::of(1, 0);
+    let nobody: Vec<_> = (10..24).map(peer).collect();
+    let directory = Arc::new(OutOfDate { asked: AtomicU32::new(0), first: nobody.clone(), then: nobody });
+
+    assert_eq!(read(&manager_with(&cluster, &directory), ID), None);
+
+    assert_eq!(cluster.network.asked().len(), 14);
+    assert_eq!(directory.asked.load(Ordering::Relaxed), 3, "at first, after 5 and after 10 failures");
 }
 
 /// Behaviours: BLK-012.
