@@ -52,20 +52,13 @@ impl BlockSource for Same {
         })
     }
 
-    fn store(
-        &self,
-        _: &AppId,
-        _: &BlockId,
-        _: StorageLevel,
-        _: u64,
-        _: &mut dyn Read,
-    ) -> Result<(), String> {
+    fn store(&self, _: &AppId, _: &BlockId, _: StorageLevel, _: u64, _: &mut dyn Read) -> Result<(), String> {
         Err("takes no blocks".to_owned())
     }
 }
 
 fn main() {
-    let rounds = std::env::args().filter_map(|arg| arg.parse().ok()).next().unwrap_or(5);
+    let rounds = std::env::args().find_map(|arg| arg.parse().ok()).unwrap_or(5);
     println!("| blocks | from | plain copy, MiB/s | blocks, MiB/s | of plain |");
     println!("|---|---|---|---|---|");
     for (name, size) in [("16 MiB", 16 << 20), ("1 MiB", 1 << 20), ("64 KiB", 64 << 10), ("4 KiB", 4 << 10)] {
@@ -84,8 +77,7 @@ fn measure(size: usize, place: Place, rounds: usize) -> (f64, f64) {
     let (app, secret) = (AppId::from("bench"), Secret::random());
     let secrets = Arc::new(OneSecret { app: app.clone(), secret: secret.clone() });
     let source = Arc::new(Same { bytes: content.clone(), file: Arc::new(file) });
-    let server =
-        BlockServer::start("127.0.0.1:0", source, ServerConf::new(secrets)).expect("a free port");
+    let server = BlockServer::start("127.0.0.1:0", source, ServerConf::new(secrets)).expect("a free port");
     let client = BlockClient::new(ClientConf::new(app, secret));
     let address = Address::from(server.local_addr());
 

@@ -1,1 +1,3 @@
 //! The files that a map task leaves for reduce tasks, spills, and how blocks are fetched.
+
+pub mod fetch;

@@ -174,7 +174,8 @@ impl Link {
     ) -> Result<(), TransferError> {
         let failed =
             |address: &Address, reason| TransferError::Failed { address: address.clone(), id, reason };
-        payload.check_files().map_err(|error| TransferError::Local { id, source: Arc::new(error) })?;
+        let payload =
+            payload.prepare().map_err(|error| TransferError::Local { id, source: Arc::new(error) })?;
         self.ask(&Request::Upload { id, level, len: payload.len() })?;
         match self.answer()? {
             Answer::Ready => {}
@@ -183,7 +184,7 @@ impl Link {
         }
         let stream = self.reader.get_mut();
         self.out
-            .payload(stream, payload)
+            .payload(stream, &payload)
             .and_then(|()| self.out.flush(stream))
             .map_err(|error| self.broken(error))?;
         match self.answer()? {

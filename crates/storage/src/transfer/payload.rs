@@ -8,6 +8,10 @@ use std::{
 };
 
 use bytes::{Buf, Bytes};
+use rustix::{buffer::spare_capacity, io::Errno};
+
+/// A range of a file up to this length is read rather than sent by the kernel.
+const READ_BYTES_MAX: u64 = 256 << 10;
 
 /// Bytes to be sent or read, where they are.
 ///
@@ -63,18 +67,21 @@ impl Payload {
         PayloadReader { parts }
     }
 
-    /// An error when a file is shorter than the range says, so that this is known before a length is promised.
-    pub(super) fn check_files(&self) -> io::Result<()> {
+    /// Makes a payload ready to be sent: short ranges of files are read, of long ones the end is looked for.
+    ///
+    /// So a file that is too short is an error before a length is promised to the peer. A short range costs less read
+    /// and sent together with its header than handed to the kernel by a call of its own.
+    pub(super) fn prepare(&self) -> io::Result<Self> {
         match self {
-            Self::Bytes(_) => Ok(()),
-            Self::File { file, offset, len } => {
-                let (end, size) = (offset.saturating_add(*len), file.metadata()?.len());
-                if size < end {
-                    return Err(io::Error::other(format!("its file ends at byte {size}, before {end}")));
-                }
-                Ok(())
+            Self::Bytes(bytes) => Ok(Self::Bytes(bytes.clone())),
+            Self::File { file, offset, len } if *len <= READ_BYTES_MAX => {
+                read_range(file, *offset, *len as usize).map(Self::from)
             }
-            Self::Many(parts) => parts.iter().try_for_each(Self::check_files),
+            Self::File { file, offset, len } => match file.metadata()?.len() {
+                size if size < offset.saturating_add(*len) => Err(too_short(size, *offset, *len)),
+                _ => Ok(self.clone()),
+            },
+            Self::Many(parts) => parts.iter().map(Self::prepare).collect::<Result<_, _>>().map(Self::Many),
         }
     }
 
@@ -84,6 +91,26 @@ impl Payload {
             Self::Many(parts) => parts.iter().for_each(|part| part.flatten(out)),
         }
     }
+}
+
+fn read_range(file: &File, offset: u64, len: usize) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::with_capacity(len);
+    while bytes.len() < len {
+        let at = offset + bytes.len() as u64;
+        match rustix::io::pread(file, spare_capacity(&mut bytes), at) {
+            Ok(0) => return Err(too_short(at, offset, len as u64)),
+            Ok(_) | Err(Errno::INTR) => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+    // The memory may have been larger than was asked for, and the file longer than the range.
+    bytes.truncate(len);
+    Ok(bytes)
+}
+
+fn too_short(size: u64, offset: u64, len: u64) -> io::Error {
+    let end = offset.saturating_add(len);
+    io::Error::other(format!("its file ends at byte {size}, before {end}"))
 }
 
 impl<T: Into<Bytes>> From<T> for Payload {
@@ -151,6 +178,18 @@ mod tests {
     }
 
     #[test]
+    fn short_ranges_are_read_and_long_ones_stay_where_they_are() {
+        let long = file(&vec![7; READ_BYTES_MAX as usize + 2]);
+        let range = |offset, len| Payload::File { file: long.clone(), offset, len };
+
+        let short = range(1, READ_BYTES_MAX).prepare().unwrap();
+        assert!(matches!(short, Payload::Bytes(bytes) if bytes.len() as u64 == READ_BYTES_MAX));
+        assert!(matches!(range(1, READ_BYTES_MAX + 1).prepare().unwrap(), Payload::File { .. }));
+        let error = range(2, READ_BYTES_MAX + 1).prepare().unwrap_err().to_string();
+        assert!(error.contains("ends at byte 262146, before 262147"), "{error}");
+    }
+
+    #[test]
     fn nested_parts_are_read_in_order() {
         let file = file(b"0123456789");
         let payload = Payload::Many(vec![
@@ -164,14 +203,13 @@ mod tests {
 
         assert_eq!(read, b"234ab9");
         assert_eq!(payload.len(), 6);
-        payload.check_files().unwrap();
     }
 
     #[test]
     fn a_file_that_is_too_short_is_an_error() {
         let payload = Payload::Many(vec![Payload::File { file: file(b"abc"), offset: 1, len: 3 }]);
 
-        assert!(payload.check_files().unwrap_err().to_string().contains("ends at byte 3, before 4"));
+        assert!(payload.prepare().unwrap_err().to_string().contains("ends at byte 3, before 4"));
         let error = payload.reader().read_to_end(&mut Vec::new()).unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::UnexpectedEof);
     }

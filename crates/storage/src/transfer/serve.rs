@@ -92,10 +92,13 @@ impl<'a> Session<'a> {
             Ok(Err(reason)) => return self.answer(&Answer::Missing { reason: frame::short(reason) }),
             Err(panic) => return self.answer(&Answer::Failed { reason: panic }),
         };
-        if let Err(error) = payload.check_files() {
-            tracing::error!(block = %id, %error, "cannot serve a block");
-            return self.answer(&Answer::Failed { reason: frame::short(error.to_string()) });
-        }
+        let payload = match payload.prepare() {
+            Ok(payload) => payload,
+            Err(error) => {
+                tracing::error!(block = %id, %error, "cannot serve a block");
+                return self.answer(&Answer::Failed { reason: frame::short(error.to_string()) });
+            }
+        };
         self.answer(&Answer::Found { len: payload.len() })?;
         Ok(self.out.payload(self.reader.get_mut(), &payload)?)
     }

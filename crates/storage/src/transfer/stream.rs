@@ -214,7 +214,7 @@ fn kernel_copy(socket: &mut Socket, file: &File, mut offset: u64, len: u64) -> i
 fn buffered_copy(stream: &mut Stream, file: &File, mut offset: u64, len: u64) -> io::Result<()> {
     use std::os::unix::fs::FileExt;
     let end = offset + len;
-    let mut buffer = vec![0; usize::try_from(len).map_or(64 << 10, |len| len.min(64 << 10))];
+    let mut buffer = vec![0; usize::try_from(len).map_or(256 << 10, |len| len.min(256 << 10))];
     while offset < end {
         let most = usize::try_from(end - offset).map_or(buffer.len(), |left| left.min(buffer.len()));
         let read = file.read_at(&mut buffer[..most], offset)?;

@@ -26,9 +26,16 @@ pub(super) fn id(number: u64) -> BlockId {
     BlockId::TaskResult(AttemptId(number))
 }
 
-/// Bytes in which every place looks different.
+/// Bytes in which neighbours differ, and which do not repeat at a power of two.
 pub(super) fn bytes(len: usize, seed: u8) -> Bytes {
-    (0..len).map(|at| (at as u8).wrapping_mul(31) ^ (at >> 8) as u8 ^ seed).collect::<Vec<_>>().into()
+    let pattern: Vec<_> =
+        (0..65_521_usize).map(|at| (at as u8).wrapping_mul(31) ^ (at >> 8) as u8 ^ seed).collect();
+    let mut bytes = Vec::with_capacity(len + pattern.len());
+    while bytes.len() < len {
+        bytes.extend_from_slice(&pattern);
+    }
+    bytes.truncate(len);
+    bytes.into()
 }
 
 pub(super) fn file_of(content: &[u8]) -> Arc<std::fs::File> {
