@@ -1,9 +1,10 @@
 //! How close block transfer comes to a plain socket copy over the loopback: throughput of both in the same run.
 //!
 //! The plain copy writes the same blocks with `write_all` from one thread and reads each into one buffer that is used
-//! again. Each cell is the best of several rounds, taken in turn with the plain copy that it is compared with, since
-//! other load on the machine only ever slows a round down. `cargo bench -p firesteel-storage --bench transfer`
-//! prints the table in Markdown; a number after `--` gives the rounds.
+//! again. Both move 1 GiB in turns of 128 MiB, one after the other, as often as the rounds say. Other load on the
+//! machine only ever slows a turn down, so the throughput is that of the best turn; the processor time, of both ends
+//! together, is that of the cheapest. `cargo bench -p firesteel-storage --bench transfer` prints the table in
+//! Markdown; a number after `--` gives the rounds.
 
 #![expect(clippy::print_stdout, reason = "a benchmark prints its table")]
 
@@ -14,7 +15,7 @@ use std::{
     net::{TcpListener, TcpStream},
     sync::Arc,
     thread,
-    time::Instant,
+    time::{Duration, Instant},
 };
 
 use bytes::Bytes;
@@ -26,7 +27,8 @@ use firesteel_storage::{
 };
 use firesteel_types::{AppId, AttemptId, StorageLevel};
 
-const TOTAL_BYTES: usize = 1 << 30;
+const TURN_BYTES: usize = 128 << 20;
+const TURNS_PER_ROUND: usize = (1 << 30) / TURN_BYTES;
 
 /// Where the server has its blocks.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -58,19 +60,54 @@ impl BlockSource for Same {
 }
 
 fn main() {
-    let rounds = std::env::args().find_map(|arg| arg.parse().ok()).unwrap_or(5);
-    println!("| blocks | from | plain copy, MiB/s | blocks, MiB/s | of plain |");
-    println!("|---|---|---|---|---|");
+    let rounds = std::env::args().find_map(|arg| arg.parse().ok()).unwrap_or(3);
+    println!(
+        "| blocks | from | plain copy, MiB/s | blocks, MiB/s | of plain | plain, CPU ms/GiB | blocks, CPU ms/GiB |"
+    );
+    println!("|---|---|---|---|---|---|---|");
     for (name, size) in [("16 MiB", 16 << 20), ("1 MiB", 1 << 20), ("64 KiB", 64 << 10), ("4 KiB", 4 << 10)] {
         for place in [Place::Memory, Place::File] {
-            let (plain, blocks) = measure(size, place, rounds);
-            println!("| {name} | {place:?} | {plain:.0} | {blocks:.0} | {:.0} % |", blocks / plain * 100.0);
+            let (plain, blocks) = measure(size, place, rounds * TURNS_PER_ROUND);
+            println!(
+                "| {name} | {place:?} | {:.0} | {:.0} | {:.0} % | {:.0} | {:.0} |",
+                plain.speed,
+                blocks.speed,
+                blocks.speed / plain.speed * 100.0,
+                plain.cpu,
+                blocks.cpu,
+            );
         }
     }
 }
 
-/// The best throughput of the plain copy and of the block transfer.
-fn measure(size: usize, place: Place, rounds: usize) -> (f64, f64) {
+/// The best of several turns.
+struct Best {
+    /// MiB per second.
+    speed: f64,
+    /// Milliseconds of processor time per GiB, both ends.
+    cpu: f64,
+}
+
+impl Best {
+    const NONE: Self = Self { speed: 0.0, cpu: f64::INFINITY };
+
+    fn turn(&mut self, copy: impl FnOnce()) {
+        let (start, cpu) = (Instant::now(), cpu_time());
+        copy();
+        let (time, cpu) = (start.elapsed(), cpu_time() - cpu);
+        let mebibytes = TURN_BYTES as f64 / f64::from(1 << 20);
+        self.speed = self.speed.max(mebibytes / time.as_secs_f64());
+        self.cpu = self.cpu.min(cpu.as_secs_f64() * 1e3 * 1024.0 / mebibytes);
+    }
+}
+
+fn cpu_time() -> Duration {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
+    Duration::try_from(time).expect("processor time is not negative")
+}
+
+/// The plain copy and the block transfer.
+fn measure(size: usize, place: Place, turns: usize) -> (Best, Best) {
     let content: Bytes = (0..size).map(|at| (at * 7) as u8).collect::<Vec<_>>().into();
     let mut file = tempfile::tempfile().expect("a temporary file");
     file.write_all(&content).expect("room for a temporary file");
@@ -81,18 +118,12 @@ fn measure(size: usize, place: Place, rounds: usize) -> (f64, f64) {
     let client = BlockClient::new(ClientConf::new(app, secret));
     let address = Address::from(server.local_addr());
 
-    let (mut plain, mut blocks) = (0.0_f64, 0.0_f64);
-    for _ in 0..rounds {
-        plain = plain.max(mebibytes_per_second(|| plain_copy(&content)));
-        blocks = blocks.max(mebibytes_per_second(|| fetch(&client, &address, size, place)));
+    let (mut plain, mut blocks) = (Best::NONE, Best::NONE);
+    for _ in 0..turns {
+        plain.turn(|| plain_copy(&content));
+        blocks.turn(|| fetch(&client, &address, size, place));
     }
     (plain, blocks)
-}
-
-fn mebibytes_per_second(copy: impl FnOnce()) -> f64 {
-    let start = Instant::now();
-    copy();
-    TOTAL_BYTES as f64 / f64::from(1 << 20) / start.elapsed().as_secs_f64()
 }
 
 fn plain_copy(content: &Bytes) {
@@ -101,13 +132,13 @@ fn plain_copy(content: &Bytes) {
     let (content, size) = (content.clone(), content.len());
     let writer = thread::spawn(move || {
         let (mut socket, _) = listener.accept().expect("the reader connects");
-        for _ in 0..TOTAL_BYTES / content.len() {
+        for _ in 0..TURN_BYTES / content.len() {
             socket.write_all(&content).expect("the reader reads");
         }
     });
     let mut socket = TcpStream::connect(address).expect("the listener listens");
     let mut buffer = vec![0; size];
-    for _ in 0..TOTAL_BYTES / size {
+    for _ in 0..TURN_BYTES / size {
         socket.read_exact(&mut buffer).expect("the writer writes");
         black_box(&buffer);
     }
@@ -116,7 +147,7 @@ fn plain_copy(content: &Bytes) {
 
 fn fetch(client: &BlockClient, address: &Address, size: usize, place: Place) {
     let number = u64::from(place == Place::File);
-    let mut left = TOTAL_BYTES / size;
+    let mut left = TURN_BYTES / size;
     while left > 0 {
         // As the fetcher asks: about 10 MiB at a time.
         let many = left.min(((10 << 20) / size).max(1));

@@ -23,6 +23,9 @@ use super::{
 };
 use crate::block::BlockId;
 
+/// What is read ahead with a header: many small blocks, but only a small part of a large one, which is copied for it.
+const READ_AHEAD_BYTES: usize = 32 << 10;
+
 /// A piece of a block on its way to a writer.
 const COPY_BYTES: usize = 256 << 10;
 
@@ -53,7 +56,7 @@ impl Link {
         };
         Ok(Self {
             address: to.clone(),
-            reader: BufReader::new(caller.connect(socket)?),
+            reader: BufReader::with_capacity(READ_AHEAD_BYTES, caller.connect(socket)?),
             out: Outgoing::default(),
             scratch: Vec::new(),
             read_timeout: conf.read_timeout,

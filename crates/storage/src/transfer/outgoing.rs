@@ -13,7 +13,7 @@ use super::{payload::Payload, stream::Stream};
 const QUEUED_BYTES_MAX: usize = 256 << 10;
 
 /// So many pieces go in one system call.
-const QUEUED_PIECES_MAX: usize = 64;
+const QUEUED_PIECES_MAX: usize = 256;
 
 /// A queue of bytes in memory before a stream.
 #[derive(Debug, Default)]
