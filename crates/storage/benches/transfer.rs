@@ -94,7 +94,7 @@ impl Best {
     fn turn(&mut self, copy: impl FnOnce()) {
         let (start, cpu) = (Instant::now(), cpu_time());
         copy();
-        let (time, cpu) = (start.elapsed(), cpu_time() - cpu);
+        let (time, cpu) = (start.elapsed(), cpu_time().saturating_sub(cpu));
         let mebibytes = TURN_BYTES as f64 / f64::from(1 << 20);
         self.speed = self.speed.max(mebibytes / time.as_secs_f64());
         self.cpu = self.cpu.min(cpu.as_secs_f64() * 1e3 * 1024.0 / mebibytes);

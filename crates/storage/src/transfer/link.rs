@@ -24,7 +24,7 @@ use super::{
 use crate::block::BlockId;
 
 /// What is read ahead with a header: many small blocks, but only a small part of a large one, which is copied for it.
-const READ_AHEAD_BYTES: usize = 32 << 10;
+const READ_AHEAD_BYTES: usize = 16 << 10;
 
 /// A piece of a block on its way to a writer.
 const COPY_BYTES: usize = 256 << 10;

@@ -11,6 +11,13 @@ use std::{
 use rustix::{buffer::spare_capacity, io::Errno};
 use rustls::{ClientConnection, ServerConnection, StreamOwned};
 
+/// From this length on a file is sent by the kernel. Measured over the loopback, a copy that stays in the cache is
+/// faster below, since the kernel hands pages over sixteen at a time.
+const KERNEL_COPY_MIN: u64 = 4 << 20;
+
+/// The buffer of a copy, small enough for the cache of a processor.
+const COPY_BYTES: usize = 128 << 10;
+
 /// How long one read and one write may go without a single byte.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Timeouts {
@@ -186,11 +193,11 @@ impl Stream {
         }
     }
 
-    /// Sends a range of a file: by the kernel alone when plain, else through a buffer.
+    /// Sends a range of a file: by the kernel alone when it is long and the connection plain, else through a buffer.
     pub(super) fn send_file(&mut self, file: &File, offset: u64, len: u64) -> io::Result<()> {
         match self {
             #[cfg(target_os = "linux")]
-            Self::Plain(socket) => kernel_copy(socket, file, offset, len),
+            Self::Plain(socket) if len >= KERNEL_COPY_MIN => kernel_copy(socket, file, offset, len),
             _ => buffered_copy(self, file, offset, len),
         }
     }
@@ -214,15 +221,32 @@ fn kernel_copy(socket: &mut Socket, file: &File, mut offset: u64, len: u64) -> i
 fn buffered_copy(stream: &mut Stream, file: &File, mut offset: u64, len: u64) -> io::Result<()> {
     use std::os::unix::fs::FileExt;
     let end = offset + len;
-    let mut buffer = vec![0; usize::try_from(len).map_or(256 << 10, |len| len.min(256 << 10))];
+    let mut buffer = vec![0; usize::try_from(len).map_or(COPY_BYTES, |len| len.min(COPY_BYTES))];
     while offset < end {
         let most = usize::try_from(end - offset).map_or(buffer.len(), |left| left.min(buffer.len()));
         let read = file.read_at(&mut buffer[..most], offset)?;
         if read == 0 {
             return Err(too_short(offset, end));
         }
-        stream.write_all(&buffer[..read])?;
         offset += read as u64;
+        if offset < end {
+            // More follows at once, so the kernel need not send what does not fill a packet.
+            write_all_more(stream, &buffer[..read])?;
+        } else {
+            stream.write_all(&buffer[..read])?;
+        }
+    }
+    Ok(())
+}
+
+fn write_all_more(stream: &mut Stream, mut bytes: &[u8]) -> io::Result<()> {
+    while !bytes.is_empty() {
+        match stream.write_more(&[IoSlice::new(bytes)]) {
+            Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
+            Ok(written) => bytes = &bytes[written..],
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
     }
     Ok(())
 }
