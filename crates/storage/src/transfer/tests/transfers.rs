@@ -1,12 +1,19 @@
 //! What works: memory, files, parts, uploads, order, reuse.
 
-use std::io::{self, Read, Write};
+use std::{
+    io::{self, Read, Write},
+    time::Duration,
+};
 
 use firesteel_types::StorageLevel;
 
 use super::{
-    super::{Destination, Incoming, Payload, Sink, TransferError, frame::Answer, frame::Request},
-    support::{PANICS, Rig, bytes, eventually, fetch, fetch_one, file_of, id},
+    super::{
+        Destination, Incoming, Payload, Sink, TransferError, VERSION,
+        frame::{self, Answer, ClientHello, ClientProof, Prelude, Request},
+        pool::Pool,
+    },
+    support::{Fate, GUARD, PANICS, Proxy, Rig, bytes, eventually, fetch, fetch_one, file_of, id},
 };
 use crate::block::BlockId;
 
@@ -160,7 +167,7 @@ fn connections_are_kept_and_used_again() {
 
 #[test]
 fn a_kept_connection_that_the_server_closed_costs_no_try() {
-    let rig = Rig::with(|conf| conf.idle_timeout = std::time::Duration::from_millis(20));
+    let rig = Rig::with(|conf| conf.idle_timeout = Duration::from_millis(20));
     rig.put(1, "one");
     let client = rig.client();
     fetch_one(&client, &rig.address(), 1).unwrap();
@@ -168,6 +175,41 @@ fn a_kept_connection_that_the_server_closed_costs_no_try() {
 
     assert_eq!(fetch_one(&client, &rig.address(), 1).unwrap(), "one");
     assert_eq!(rig.waits(), 0);
+}
+
+#[test]
+fn a_kept_connection_that_breaks_when_it_is_used_costs_no_try() {
+    let rig = Rig::new();
+    rig.put(1, "one");
+    let mut first = Prelude { version: VERSION, tls: false }.encode().to_vec();
+    frame::put(&mut first, &ClientHello { app: rig.app.to_string(), nonce: [0; 32] });
+    frame::put(&mut first, &ClientProof { proof: [0; 32] });
+    frame::put(&mut first, &Request::Fetch { ids: vec![id(1)] });
+    // All that the first fetch sends passes, and one byte of the second.
+    let proxy = Proxy::start(rig.server.local_addr(), &[Fate::CutUp(first.len() + 1), Fate::Pass]);
+    let client = rig.client();
+
+    assert_eq!(fetch_one(&client, &proxy.address, 1).unwrap(), "one");
+    assert_eq!(client.idle_connections(), 1);
+    assert_eq!(fetch_one(&client, &proxy.address, 1).unwrap(), "one");
+
+    assert_eq!(rig.waits(), 0);
+}
+
+#[test]
+fn the_pool_gives_no_connection_that_the_server_closed_or_that_is_too_old() {
+    let rig = Rig::new();
+    let (fresh, old) = (Pool::new(2, GUARD), Pool::new(2, Duration::ZERO));
+    for _ in 0..3 {
+        fresh.put(rig.link());
+    }
+    old.put(rig.link());
+
+    assert_eq!(fresh.len(), 2, "no more are kept than allowed");
+    assert!(old.take(&rig.address()).is_none());
+    assert!(fresh.take(&rig.address()).is_some());
+    rig.server.stop();
+    assert!(fresh.take(&rig.address()).is_none());
 }
 
 #[test]
