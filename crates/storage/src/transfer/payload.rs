@@ -72,16 +72,23 @@ impl Payload {
     /// So a file that is too short is an error before a length is promised to the peer. A short range costs less read
     /// and sent together with its header than handed to the kernel by a call of its own.
     pub(super) fn prepare(&self) -> io::Result<Self> {
+        self.prepared(self.len() <= READ_BYTES_MAX)
+    }
+
+    /// Parts are read or not all alike: many short ranges may be more than memory should hold.
+    fn prepared(&self, read: bool) -> io::Result<Self> {
         match self {
             Self::Bytes(bytes) => Ok(Self::Bytes(bytes.clone())),
-            Self::File { file, offset, len } if *len <= READ_BYTES_MAX => {
+            Self::File { file, offset, len } if read => {
                 read_range(file, *offset, *len as usize).map(Self::from)
             }
             Self::File { file, offset, len } => match file.metadata()?.len() {
                 size if size < offset.saturating_add(*len) => Err(too_short(size, *offset, *len)),
                 _ => Ok(self.clone()),
             },
-            Self::Many(parts) => parts.iter().map(Self::prepare).collect::<Result<_, _>>().map(Self::Many),
+            Self::Many(parts) => {
+                parts.iter().map(|part| part.prepared(read)).collect::<Result<_, _>>().map(Self::Many)
+            }
         }
     }
 
@@ -185,6 +192,8 @@ mod tests {
         let short = range(1, READ_BYTES_MAX).prepare().unwrap();
         assert!(matches!(short, Payload::Bytes(bytes) if bytes.len() as u64 == READ_BYTES_MAX));
         assert!(matches!(range(1, READ_BYTES_MAX + 1).prepare().unwrap(), Payload::File { .. }));
+        let many = Payload::Many(vec![range(0, 1000); 1000]).prepare().unwrap();
+        assert!(matches!(many, Payload::Many(parts) if matches!(parts[0], Payload::File { .. })));
         let error = range(2, READ_BYTES_MAX + 1).prepare().unwrap_err().to_string();
         assert!(error.contains("ends at byte 262146, before 262147"), "{error}");
     }
