@@ -42,5 +42,5 @@ pub use resources::{
     Share, TaskResourceRequest,
 };
 pub use rng::Rng;
-pub use storage::StorageLevel;
+pub use storage::{StorageLevel, UnknownStorageLevel};
 pub use time::Timestamp;

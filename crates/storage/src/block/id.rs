@@ -27,6 +27,8 @@ pub enum BlockId {
     Broadcast { id: BroadcastId, piece: u32 },
     /// A result too large to travel in a message.
     TaskResult(AttemptId),
+    /// A broadcast value as its tasks see it, decoded. It never leaves its process.
+    BroadcastValue(BroadcastId),
 }
 
 impl BlockId {
@@ -34,8 +36,41 @@ impl BlockId {
     pub const fn rdd(&self) -> Option<RddId> {
         match self {
             Self::Rdd { rdd, .. } => Some(*rdd),
-            Self::Shuffle { .. } | Self::Broadcast { .. } | Self::TaskResult(_) => None,
+            Self::Shuffle { .. } | Self::Broadcast { .. } | Self::TaskResult(_) | Self::BroadcastValue(_) => {
+                None
+            }
         }
+    }
+
+    /// The shuffle, if it belongs to one.
+    pub const fn shuffle(&self) -> Option<ShuffleId> {
+        match self {
+            Self::Shuffle { shuffle, .. } => Some(*shuffle),
+            Self::Rdd { .. } | Self::Broadcast { .. } | Self::TaskResult(_) | Self::BroadcastValue(_) => None,
+        }
+    }
+
+    /// The broadcast variable, if it is a part of one.
+    pub const fn broadcast(&self) -> Option<BroadcastId> {
+        match self {
+            Self::Broadcast { id, .. } | Self::BroadcastValue(id) => Some(*id),
+            Self::Rdd { .. } | Self::Shuffle { .. } | Self::TaskResult(_) => None,
+        }
+    }
+
+    /// Whether the master keeps track of who holds it.
+    ///
+    /// Not of map outputs, which the map output tracker knows, and not of what stays in its process.
+    pub const fn is_tracked(&self) -> bool {
+        match self {
+            Self::Rdd { .. } | Self::Broadcast { .. } | Self::TaskResult(_) => true,
+            Self::Shuffle { .. } | Self::BroadcastValue(_) => false,
+        }
+    }
+
+    /// A number that is the same for the same block in every process, to start random choices from.
+    pub(crate) fn seed(&self) -> u64 {
+        xxhash_rust::xxh3::xxh3_64(self.to_string().as_bytes())
     }
 }
 
@@ -48,6 +83,7 @@ impl fmt::Display for BlockId {
                 write!(out, "shuffle_{}_{}_{}", shuffle.0, map.0, reduce.0)
             }
             Self::Broadcast { id, piece } => write!(out, "broadcast_{}_piece{piece}", id.0),
+            Self::BroadcastValue(id) => write!(out, "broadcast_{}", id.0),
             Self::TaskResult(attempt) => write!(out, "taskresult_{}", attempt.0),
         }
     }

@@ -1,1 +1,29 @@
 //! Rows to bytes and back, compression, frames and checksums.
+//!
+//! From the bottom up: [`format`](mod@format) makes bytes of one value; [`Rows`] of many, some types in a faster way;
+//! [`Compression`] makes them fewer; a [`FrameWriter`] puts a header with a check before them, and a sequence of such
+//! frames is a block; [`Checksum`] is the checksum of a whole block. [`RowsWriter`] and [`RowsReader`] are what a caller
+//! uses: rows in, frames out, and back.
+//!
+//! Does not know files, names of blocks, or who reads them.
+
+mod bulk;
+mod checksum;
+mod compression;
+mod error;
+pub mod format;
+mod frame;
+mod plain;
+mod rows;
+mod stream;
+#[cfg(test)]
+mod tests;
+
+pub use checksum::{Checksum, ChecksumMismatch, ChecksumWriter, VerifyingReader};
+pub use compression::{Compression, UnknownCompression};
+pub use error::CodecError;
+pub use frame::{
+    FRAME_MAX, FRAME_ROWS_MAX, FRAME_TARGET, Frame, FrameReader, FrameSink, FrameWriter, Layout,
+};
+pub use rows::Rows;
+pub use stream::{RowsReader, RowsWriter};

@@ -1,0 +1,6 @@
+//! The fetcher with a scripted transport, and over real sockets.
+
+mod failures;
+mod limits;
+mod sockets;
+mod support;
