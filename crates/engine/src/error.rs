@@ -37,6 +37,9 @@ pub enum Error {
     /// The master cannot be used.
     #[error(transparent)]
     Master(#[from] firesteel_types::MasterUrlError),
+    /// There is not enough memory to divide.
+    #[error(transparent)]
+    Memory(#[from] firesteel_storage::memory::MemoryConfError),
     /// A file or a folder cannot be used.
     #[error(transparent)]
     Io(#[from] crate::IoError),

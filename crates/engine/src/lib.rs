@@ -25,6 +25,8 @@ compile_error!(
 
 mod accumulator;
 mod action;
+#[cfg(feature = "allocator")]
+mod allocator;
 mod backend;
 mod broadcast;
 mod cache;
@@ -52,6 +54,7 @@ pub mod ship;
 mod shuffle;
 mod sink;
 mod source;
+mod spill;
 mod stage;
 #[doc(hidden)]
 pub mod stats;
@@ -79,8 +82,8 @@ pub use firesteel_types::{
 pub use io::{Codec, IoError};
 pub use pair::{
     Cogroup, Cogroup3, Cogroup4, Combined, Combiner, Distinct, FilterByRange, FlatMapValues, FullOuter,
-    Grouped, Inner, Join, JoinKind, JoinRdd, Keys, LeftOuter, MapValues, OrderedPairRdd, PairRdd,
-    Partitioned, Rearrange, Repartitioned, RightOuter, SampleByKey, Sorted, SubtractByKey, Values,
+    Group, GroupValues, Grouped, Inner, Join, JoinKind, JoinRdd, Keys, LeftOuter, MapValues, OrderedPairRdd,
+    PairRdd, Partitioned, Rearrange, Repartitioned, RightOuter, SampleByKey, Sorted, SubtractByKey, Values,
 };
 pub use partitioner::{
     AnyPartitioner, HashPartitioner, KeyPartitioner, Order, Partitioner, RangePartitioner, TotalOrd,

@@ -1,17 +1,11 @@
 //! The adaptor of `persist` and `cache`.
 
-use std::sync::Arc;
+use firesteel_types::{PartitionId, StorageLevel};
 
-use firesteel_types::{PartitionId, RddId, StorageLevel};
-
-use super::{
-    Lookup,
-    store::{Block, BlockStore},
-};
+use super::keep;
 use crate::{
     Error, Result,
-    data::Data,
-    executor::{Abort, TaskContext, abort_task},
+    executor::TaskContext,
     rdd::{Either, Rdd, RddHandle},
     ship::{Frozen, Ship, ShipError, Thawing},
 };
@@ -93,64 +87,6 @@ impl<R: Rdd> Persisted<R> {
         self.handle.set_storage(StorageLevel::NONE);
         self.handle.driver().remove_blocks(self.handle.id());
     }
-
-    /// The rows of a partition from the store, computed first if need be.
-    fn kept<'a>(
-        &'a self,
-        partition: PartitionId,
-        level: StorageLevel,
-        task: &'a TaskContext,
-    ) -> &'a [R::Item] {
-        kept_rows(&task.environment().blocks, self.handle.id(), partition, level, task, || {
-            self.parent.compute(partition, task).collect()
-        })
-    }
-}
-
-/// The rows of a stored partition; `compute` makes them when they are not there.
-pub(crate) fn kept_rows<'a, T: Data>(
-    store: &BlockStore,
-    rdd: RddId,
-    partition: PartitionId,
-    level: StorageLevel,
-    task: &'a TaskContext,
-    compute: impl FnOnce() -> Vec<T>,
-) -> &'a [T] {
-    match store.get_or_lease(rdd, partition, task) {
-        Lookup::Found(block) => read(block, rdd, task),
-        Lookup::Compute(lease) => {
-            let rows = Arc::new(compute());
-            let block = if level.deserialized { Block::Typed(rows.clone()) } else { encode(&rows, rdd) };
-            lease.put(block);
-            task.environment().driver.block_stored(task, rdd, partition);
-            task.hold(rows)
-        }
-    }
-}
-
-/// The rows of a block.
-pub(crate) fn read<T: Data>(block: Block, rdd: RddId, task: &TaskContext) -> &[T] {
-    match block {
-        Block::Typed(rows) => {
-            let rows = task.hold(rows).downcast_ref::<Vec<T>>();
-            rows.expect("the rows of an RDD have one type")
-        }
-        Block::Bytes(bytes) => match postcard::from_bytes::<Vec<T>>(&bytes) {
-            Ok(rows) => task.hold(rows),
-            Err(error) => {
-                abort_task(Abort::failed(rdd, format!("a stored partition cannot be read: {error}")))
-            }
-        },
-    }
-}
-
-fn encode<T: Data>(rows: &Vec<T>, rdd: RddId) -> Block {
-    match postcard::to_stdvec(rows) {
-        Ok(bytes) => Block::Bytes(bytes.into()),
-        Err(error) => {
-            abort_task(Abort::failed(rdd, format!("a row cannot be serialized to be stored: {error}")))
-        }
-    }
 }
 
 impl<R: Rdd> Rdd for Persisted<R> {
@@ -169,8 +105,8 @@ impl<R: Rdd> Rdd for Persisted<R> {
         if !level.is_persisted() {
             return Either::One(self.parent.compute(partition, task));
         }
-        let rows = task.batches(self.kept(partition, level, task));
-        Either::Two(rows.flat_map(|rows| rows.iter().cloned()))
+        let compute = || self.parent.compute(partition, task);
+        Either::Two(keep(self.handle.id(), partition, level, task, compute))
     }
 }
 

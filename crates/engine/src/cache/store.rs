@@ -1,119 +1,174 @@
-//! The cached partitions of one executor.
+//! The blocks of one process, as tasks and the driver use them: [`BlockStore`].
 
-use std::{any::Any, sync::Arc, time::Duration};
+use std::{
+    error::Error,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Instant,
+};
 
-use hashbrown::HashMap;
-use parking_lot::{Condvar, Mutex};
+use hashbrown::HashSet;
+use parking_lot::Mutex;
 
-use firesteel_types::{PartitionId, RddId};
+use firesteel_storage::{
+    block::{
+        BlockError, BlockId, BlockManager, BlockManagerParts, BlockOptions, BlockRead, LockError, LockOwner,
+        Lookup, Peer, Wait,
+    },
+    codec::Compression,
+    memory::MemoryManager,
+};
+use firesteel_types::{AttemptId, ExecutorId, Host, PartitionId, RddId, StorageLevel, Timestamp};
 
-use crate::{contain::discard, executor::TaskContext};
+use super::{
+    budget::BlockBudget,
+    here_only::{NoPeers, ToDriver},
+};
+use crate::executor::{Abort, Disk, DriverLine, TaskContext, abort_task};
 
-/// How often a task that waits for another one's block looks whether it should end.
-const LOOK: Duration = Duration::from_millis(20);
-
-/// The cached partitions of one executor, by RDD and partition.
-#[derive(Default)]
+/// The cached partitions of one process, in memory and on disk.
 pub(crate) struct BlockStore {
-    blocks: Mutex<HashMap<BlockKey, Slot>>,
-    changed: Condvar,
-}
-
-type BlockKey = (RddId, PartitionId);
-
-/// A stored partition.
-#[derive(Clone)]
-pub(crate) enum Block {
-    /// A `Vec<T>`.
-    Typed(Arc<dyn Any + Send + Sync>),
-    /// Serialized rows.
-    Bytes(Arc<[u8]>),
-}
-
-enum Slot {
-    /// A task is computing it; others wait.
-    Computing,
-    Stored(Block),
-}
-
-/// What a task finds where it looks for a partition.
-pub(crate) enum Lookup<'a> {
-    /// The partition.
-    Found(Block),
-    /// Nothing, and the task is the one to compute it.
-    Compute(Lease<'a>),
-}
-
-/// The right and the duty to compute a partition. Dropped without a block, the next task that waits gets it.
-pub(crate) struct Lease<'a> {
-    store: &'a BlockStore,
-    key: BlockKey,
+    manager: Arc<BlockManager>,
+    /// Of rows that are kept in serialized form.
+    compression: Compression,
+    /// What was to be removed while a task used it: it goes when the task ends.
+    doomed: Mutex<HashSet<BlockId>>,
+    has_warned: AtomicBool,
 }
 
 impl BlockStore {
-    /// The partition, or the lease to compute it. Waits while another task computes it.
-    pub(crate) fn get_or_lease(&self, rdd: RddId, partition: PartitionId, task: &TaskContext) -> Lookup<'_> {
-        let key = (rdd, partition);
-        let mut blocks = self.blocks.lock();
-        loop {
-            match blocks.get(&key) {
-                Some(Slot::Stored(block)) => return Lookup::Found(block.clone()),
-                Some(Slot::Computing) => drop(self.changed.wait_for(&mut blocks, LOOK)),
-                None => {
-                    blocks.insert(key, Slot::Computing);
-                    return Lookup::Compute(Lease { store: self, key });
-                }
+    /// Without blocks.
+    pub(crate) fn new(
+        host: &Host,
+        memory: &Arc<MemoryManager>,
+        disk: &Arc<Disk>,
+        compression: Compression,
+        driver: &Arc<dyn DriverLine>,
+    ) -> Self {
+        let executor = ExecutorId::DRIVER;
+        let began = Instant::now();
+        let manager = BlockManager::new(BlockManagerParts {
+            executor,
+            peer: Peer::executor(executor, host.clone()),
+            memory: Arc::new(BlockBudget(memory.clone())),
+            files: disk.clone(),
+            directory: Arc::new(ToDriver(driver.clone())),
+            peers: Arc::new(NoPeers),
+            clock: Arc::new(move || Timestamp(began.elapsed().as_micros() as u64)),
+            options: BlockOptions { max_memory: memory.usage().budget, ..BlockOptions::default() },
+        });
+        manager.register();
+        Self { manager, compression, doomed: Mutex::default(), has_warned: AtomicBool::new(false) }
+    }
+
+    pub(super) fn compression(&self) -> Compression {
+        self.compression
+    }
+
+    /// The block, or the right to fill it. Waits while another task does that.
+    pub(super) fn lookup(&self, id: BlockId, level: StorageLevel, task: &TaskContext) -> Lookup<'_> {
+        let is_cancelled = || task.is_interrupted();
+        let wait = Wait::UnlessCancelled(&is_cancelled);
+        let lookup = self.manager.lookup(id, self.single(level), owner(task), wait);
+        lookup.unwrap_or_else(|error| fail_with(id, &error))
+    }
+
+    /// The block, if it is stored.
+    pub(super) fn get(&self, id: BlockId, task: &TaskContext) -> Option<BlockRead> {
+        let is_cancelled = || task.is_interrupted();
+        match self.manager.get(id, owner(task), Wait::UnlessCancelled(&is_cancelled)) {
+            Ok(read) => read,
+            Err(BlockError::Disk(error)) => {
+                tracing::warn!(block = %id, %error, "a stored partition is lost");
+                None
             }
-            if task.is_interrupted() {
-                drop(blocks);
-                task.check();
-                blocks = self.blocks.lock();
-            }
+            Err(error) => fail_with(id, &error),
         }
     }
 
-    /// The partition, if it is stored.
-    pub(crate) fn get(&self, rdd: RddId, partition: PartitionId) -> Option<Block> {
-        match self.blocks.lock().get(&(rdd, partition)) {
-            Some(Slot::Stored(block)) => Some(block.clone()),
-            Some(Slot::Computing) | None => None,
+    /// The level with one copy, since there is no other process that could have a second.
+    fn single(&self, level: StorageLevel) -> StorageLevel {
+        if !level.is_valid() || level.replication == 1 {
+            return level;
+        }
+        if !self.has_warned.swap(true, Ordering::Relaxed) {
+            tracing::warn!(wanted = level.replication, "there is one executor, so blocks have one copy only");
+        }
+        level.replicated(1)
+    }
+
+    /// Whether a partition is stored.
+    pub(crate) fn contains(&self, rdd: RddId, partition: PartitionId) -> bool {
+        self.manager.status(BlockId::Rdd { rdd, partition }).level.is_persisted()
+    }
+
+    /// Removes a block: now, or when the tasks that use it have ended. Never waits.
+    pub(super) fn remove(&self, id: BlockId) {
+        // Noted first: whoever is using it may end right after we found it in use.
+        self.doomed.lock().insert(id);
+        if self.manager.remove(id, Wait::Never).is_ok() {
+            self.doomed.lock().remove(&id);
         }
     }
 
-    /// Forgets every partition of an RDD; gives those that were stored.
-    pub(crate) fn remove_rdd(&self, rdd: RddId) -> Vec<PartitionId> {
-        let is_stored = |key: &BlockKey, slot: &mut Slot| key.0 == rdd && matches!(slot, Slot::Stored(_));
-        let removed: Vec<_> = self.blocks.lock().extract_if(is_stored).collect();
-        let partitions = removed.iter().map(|((_, partition), _)| *partition).collect();
-        discard(removed);
-        partitions
+    /// Removes every partition of an RDD.
+    pub(crate) fn remove_rdd(&self, rdd: RddId) {
+        for id in self.manager.locks().ids(|id| id.rdd() == Some(rdd)) {
+            self.remove(id);
+        }
+    }
+
+    /// Removes everything.
+    pub(crate) fn clear(&self) {
+        for id in self.manager.locks().ids(|_| true) {
+            self.remove(id);
+        }
+    }
+
+    /// An attempt is over: whatever it has locked is free.
+    pub(crate) fn release(&self, attempt: AttemptId) {
+        self.manager.release_all(LockOwner::Task(attempt));
+        // Taken out, since what goes may be the user's, and do anything.
+        let doomed = std::mem::take(&mut *self.doomed.lock());
+        for id in doomed {
+            self.remove(id);
+        }
+    }
+
+    /// Frees memory of blocks, to disk where their level has one; says how much.
+    pub(crate) fn evict(&self, bytes: u64, for_rdd: Option<RddId>) -> u64 {
+        self.manager.memory_store().evict(bytes, for_rdd)
     }
 
     /// Whether nothing is kept.
     #[cfg(test)]
     pub(crate) fn is_empty(&self) -> bool {
-        self.blocks.lock().is_empty()
-    }
-
-    /// Forgets everything.
-    pub(crate) fn clear(&self) {
-        let removed = std::mem::take(&mut *self.blocks.lock());
-        discard(removed);
+        self.manager.locks().ids(|_| true).is_empty()
     }
 }
 
-impl Lease<'_> {
-    /// Stores the partition.
-    pub(crate) fn put(self, block: Block) {
-        self.store.blocks.lock().insert(self.key, Slot::Stored(block));
-        self.store.changed.notify_all();
-        std::mem::forget(self);
-    }
+fn owner(task: &TaskContext) -> LockOwner {
+    LockOwner::Task(task.attempt_id())
 }
 
-impl Drop for Lease<'_> {
-    fn drop(&mut self) {
-        self.store.blocks.lock().remove(&self.key);
-        self.store.changed.notify_all();
-    }
+/// Ends the task because of a block.
+#[cold]
+pub(super) fn fail(id: BlockId, message: &str) -> ! {
+    abort_task(Abort::Failed { message: message.to_owned(), operator: id.rdd() })
 }
+
+/// Ends the task because of a block, with all causes.
+#[cold]
+pub(super) fn fail_with(id: BlockId, error: &BlockError) -> ! {
+    if let BlockError::Lock(LockError::Cancelled { .. }) = error {
+        abort_task(Abort::Killed);
+    }
+    let causes = std::iter::successors(error.source(), |cause| (**cause).source());
+    let message = causes.fold(error.to_string(), |text, cause| format!("{text}: {cause}"));
+    fail(id, &message)
+}
+
+#[cfg(test)]
+mod tests;

@@ -9,13 +9,16 @@ use firesteel_types::{PartitionId, StorageLevel};
 use super::write;
 use crate::{
     Error, Result,
-    cache::{kept_rows, read},
+    cache::{keep, kept},
     executor::{Abort, TaskContext, abort_task},
     io::{Location, ObjectReader, ReadOptions, part_name},
     rdd::{Either, Rdd, RddHandle},
     ship::{Frozen, Ship, ShipError, Thawing},
     source::{batches, or_abort},
 };
+
+/// How a local checkpoint is kept: nothing of it may be given up.
+const LOCAL: StorageLevel = StorageLevel::MEMORY_AND_DISK;
 
 /// An [`Rdd`] that is written down after the first job that uses it, and read from there by later ones. Made by
 /// [`checkpoint`](crate::Transform::checkpoint) and [`local_checkpoint`](crate::Transform::local_checkpoint).
@@ -52,10 +55,10 @@ impl<R: Rdd> Checkpointed<R> {
         Ok(Self::new(parent, "checkpoint", StorageLevel::NONE, Source::Computed(parent.clone())))
     }
 
-    /// To the memory of executors.
+    /// To the memory of executors, and to their disks where that is short.
     #[track_caller]
     pub(crate) fn local(parent: &R) -> Self {
-        Self::new(parent, "local_checkpoint", StorageLevel::MEMORY_ONLY, Source::Kept(parent.clone()))
+        Self::new(parent, "local_checkpoint", LOCAL, Source::Kept(parent.clone()))
     }
 
     #[track_caller]
@@ -143,12 +146,9 @@ impl<R: Rdd> Rdd for Checkpointed<R> {
                 let rows = batches(id, task, move |rows, _| reader.next_batch(rows));
                 return Either::Two(Either::One(rows));
             }
-            Source::Kept(parent) => {
-                let compute = || parent.compute(partition, task).collect();
-                kept_rows(&task.environment().blocks, id, partition, StorageLevel::MEMORY_ONLY, task, compute)
-            }
-            Source::Blocks => match task.environment().blocks.get(id, partition) {
-                Some(block) => read(block, id, task),
+            Source::Kept(parent) => keep(id, partition, LOCAL, task, || parent.compute(partition, task)),
+            Source::Blocks => match kept(id, partition, task) {
+                Some(rows) => rows,
                 None => {
                     let message = format!(
                         "{partition} of a local checkpoint is lost, and the lineage behind it was cut: use \
@@ -158,7 +158,7 @@ impl<R: Rdd> Rdd for Checkpointed<R> {
                 }
             },
         };
-        Either::Two(Either::Two(task.batches(rows).flat_map(|rows| rows.iter().cloned())))
+        Either::Two(Either::Two(rows))
     }
 }
 

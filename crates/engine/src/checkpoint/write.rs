@@ -50,7 +50,7 @@ fn keep_all<R: Rdd>(rdd: &Checkpointed<R>) -> Result<()> {
     let (handle, store) = (rdd.handle(), &rdd.handle().driver().environment.blocks);
     let missing = (0..handle.partitions())
         .map(PartitionId)
-        .filter(|partition| store.get(handle.id(), *partition).is_none());
+        .filter(|partition| !store.contains(handle.id(), *partition));
     let missing: Arc<[PartitionId]> = missing.collect();
     if !missing.is_empty() {
         Call::of_checkpoint("local_checkpoint")

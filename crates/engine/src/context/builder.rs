@@ -6,19 +6,16 @@ use std::{
     thread,
 };
 
-use firesteel_scheduler::Scheduler;
-use firesteel_types::{LocalCores, MasterUrl, PartitionId, RddId, settings};
+use firesteel_scheduler::{BlockUpdate, Event, Scheduler};
+use firesteel_types::{ExecutorId, LocalCores, MasterUrl, settings};
 
 use super::Context;
 use crate::{
     Conf, Error, Result,
     backend::LocalBackend,
-    broadcast::BroadcastStore,
-    cache::BlockStore,
-    driver::{Driver, Timer},
+    driver::{Driver, Incoming, Timer},
     executor::{DriverLine, Environment, TaskContext, install_panic_hook},
     listener::{ConsoleProgress, ListenerBus},
-    shuffle::ShuffleStore,
     stage::Form,
 };
 
@@ -137,13 +134,7 @@ impl ContextBuilder {
         let scheduler = Scheduler::new(conf.scheduler_config(&master)?)?;
         install_panic_hook();
         let line = Arc::new(LocalLine::default());
-        let environment = Arc::new(Environment {
-            host: "localhost".into(),
-            shuffles: ShuffleStore::default(),
-            blocks: BlockStore::default(),
-            broadcasts: BroadcastStore::default(),
-            driver: line.clone(),
-        });
+        let environment = Environment::new(&conf, "localhost".into(), "local", line.clone())?;
         let backend = LocalBackend::new(&environment, slots, form);
         let start_backend = backend.starter();
         let driver = Driver::new(conf, scheduler, environment, Box::new(backend), form);
@@ -185,9 +176,9 @@ impl DriverLine for LocalLine {
             .is_some_and(|driver| driver.may_commit(task.stage(), task.partition(), task.attempt_number()))
     }
 
-    fn block_stored(&self, task: &TaskContext, rdd: RddId, partition: PartitionId) {
+    fn blocks_changed(&self, executor: ExecutorId, blocks: Vec<BlockUpdate>) {
         if let Some(driver) = self.driver() {
-            driver.blocks_updated(task.executor(), rdd, &[partition], true);
+            driver.note(Incoming::event(Event::BlocksUpdated { executor, blocks }));
         }
     }
 }

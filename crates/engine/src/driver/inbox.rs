@@ -11,9 +11,9 @@ use std::{
 use hashbrown::HashMap;
 use parking_lot::Mutex;
 
-use firesteel_scheduler::{BlockUpdate, Cancel, Event, JobError, JobRejection, JobSpec, Scheduler};
+use firesteel_scheduler::{Cancel, Event, JobError, JobRejection, JobSpec, Scheduler};
 use firesteel_types::{
-    AttemptId, AttemptNumber, ExecutorId, JobId, PartitionId, RddId, ShuffleId, StageAttemptId, settings,
+    AttemptId, AttemptNumber, JobId, PartitionId, RddId, ShuffleId, StageAttemptId, settings,
 };
 
 use super::{
@@ -139,6 +139,11 @@ impl Driver {
         self.take_turns();
     }
 
+    /// Puts what happened into the inbox, for the next turn that anybody takes: from places that must not wait for one.
+    pub(crate) fn note(&self, incoming: Incoming) {
+        self.inbox.lock().push(incoming);
+    }
+
     /// Takes turns until the inbox is empty, unless somebody else is at it.
     ///
     /// What is put into the inbox while another thread has the turn is not lost: that thread looks into the inbox
@@ -257,29 +262,15 @@ impl Driver {
 
     /// Removes the kept partitions of an RDD.
     pub(crate) fn remove_blocks(&self, rdd: RddId) {
-        let removed = self.environment.blocks.remove_rdd(rdd);
-        self.blocks_updated(ExecutorId::DRIVER, rdd, &removed, false);
-    }
-
-    /// Kept partitions of an RDD appeared at or went from an executor.
-    pub(crate) fn blocks_updated(
-        &self,
-        executor: ExecutorId,
-        rdd: RddId,
-        partitions: &[PartitionId],
-        present: bool,
-    ) {
-        if !partitions.is_empty() {
-            let update = |partition: &PartitionId| BlockUpdate { rdd, partition: *partition, present };
-            let blocks = partitions.iter().map(update).collect();
-            self.post(Incoming::event(Event::BlocksUpdated { executor, blocks }));
-        }
+        self.environment.blocks.remove_rdd(rdd);
+        // What is gone was only noted.
+        self.take_turns();
     }
 
     /// Nothing can reach an RDD any more.
     pub(crate) fn rdd_dropped(&self, rdd: RddId) {
         if !self.is_stopped() {
-            self.remove_blocks(rdd);
+            self.environment.blocks.remove_rdd(rdd);
             self.post(Incoming::event(Event::RddsDropped(vec![rdd])));
         }
     }

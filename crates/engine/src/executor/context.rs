@@ -3,6 +3,7 @@
 use std::{
     any::Any,
     cell::RefCell,
+    iter,
     sync::{
         Arc,
         atomic::{AtomicU64, Ordering},
@@ -17,11 +18,8 @@ use firesteel_types::{
     StageAttemptId, TaskMetrics,
 };
 
-use super::{Abort, Environment, KillSwitch, abort_task, listeners::TaskListeners};
+use super::{Abort, Environment, KillSwitch, Pace, abort_task, listeners::TaskListeners};
 use crate::accumulator::TaskAccumulators;
-
-/// Rows between two checks for an order to end.
-const BATCH: usize = 4096;
 
 thread_local! {
     static CURRENT: RefCell<Option<TaskContext>> = const { RefCell::new(None) };
@@ -80,6 +78,8 @@ struct Counters {
     shuffle_bytes_read: AtomicU64,
     shuffle_records_written: AtomicU64,
     shuffle_bytes_written: AtomicU64,
+    disk_bytes_spilled: AtomicU64,
+    spills: AtomicU64,
 }
 
 impl TaskContext {
@@ -285,7 +285,7 @@ impl TaskContext {
         self.0.kill.is_killed()
     }
 
-    /// Ends the task here if somebody wants it to end. Operators call it between batches of rows; a long loop of the
+    /// Ends the task here if somebody wants it to end, or if it holds far more memory than its share. Operators call it between batches of rows; a long loop of the
     /// user's own may, too.
     ///
     /// ```
@@ -303,12 +303,21 @@ impl TaskContext {
         if self.0.kill.is_killed() {
             abort_task(Abort::Killed);
         }
+        self.check_memory();
     }
 
     /// `rows` in batches, with a check for an order to end before each.
     #[inline]
-    pub(crate) fn batches<'a, T>(&'a self, rows: &'a [T]) -> impl Iterator<Item = &'a [T]> + use<'a, T> {
-        rows.chunks(BATCH).inspect(|_| self.check())
+    pub(crate) fn batches<'a, T>(&'a self, mut rows: &'a [T]) -> impl Iterator<Item = &'a [T]> + use<'a, T> {
+        let mut pace = Pace::new(self);
+        iter::from_fn(move || {
+            if rows.is_empty() {
+                return None;
+            }
+            let (batch, rest) = rows.split_at(pace.next_rows().min(rows.len()));
+            rows = rest;
+            Some(batch)
+        })
     }
 
     /// Keeps `value` until the task is over, and lends it for as long as the task context itself.
@@ -421,6 +430,12 @@ impl TaskContext {
     pub(crate) fn count_shuffle_written(&self, records: u64, bytes: u64) {
         self.0.counters.shuffle_records_written.fetch_add(records, Ordering::Relaxed);
         self.0.counters.shuffle_bytes_written.fetch_add(bytes, Ordering::Relaxed);
+    }
+
+    /// Counts a structure that was spilled, and the bytes that it wrote if they are known.
+    pub(crate) fn count_spill(&self, bytes: u64) {
+        self.0.counters.spills.fetch_add(1, Ordering::Relaxed);
+        self.0.counters.disk_bytes_spilled.fetch_add(bytes, Ordering::Relaxed);
     }
 
     /// The figures so far.

@@ -1,24 +1,79 @@
 //! What the tasks of one executor share.
 
-use firesteel_types::{PartitionId, RddId};
+use std::{
+    path::PathBuf,
+    sync::{Arc, Weak},
+};
 
-use crate::{broadcast::BroadcastStore, cache::BlockStore, shuffle::ShuffleStore};
+use firesteel_scheduler::BlockUpdate;
+use firesteel_storage::{
+    codec::Compression,
+    memory::{Evictor, MemoryConf, MemoryConfError, MemoryManager, physical_memory},
+};
+use firesteel_types::{
+    ExecutorId, Host, RddId,
+    settings::{self, Codec},
+};
 
-/// The stores of one executor, and its line to the driver.
+use super::Disk;
+use crate::{Conf, broadcast::BroadcastStore, cache::BlockStore, shuffle::ShuffleStore};
+
+/// The stores of one executor, what they may use, and its line to the driver.
 pub(crate) struct Environment {
-    pub(crate) host: firesteel_types::Host,
+    pub(crate) host: Host,
+    pub(crate) memory: Arc<MemoryManager>,
+    pub(crate) disk: Arc<Disk>,
+    pub(crate) spill_compression: Compression,
     pub(crate) shuffles: ShuffleStore,
     pub(crate) blocks: BlockStore,
     pub(crate) broadcasts: BroadcastStore,
-    pub(crate) driver: std::sync::Arc<dyn DriverLine>,
+    pub(crate) driver: Arc<dyn DriverLine>,
 }
 
 impl Environment {
-    /// Forgets everything that is stored.
+    /// Empty stores with the memory and the folders that the settings say.
+    pub(crate) fn new(
+        conf: &Conf,
+        host: Host,
+        app: &str,
+        driver: Arc<dyn DriverLine>,
+    ) -> Result<Arc<Self>, MemoryConfError> {
+        let memory = MemoryManager::new(memory_conf(conf)?);
+        let folders = conf.get(settings::LOCAL_DIR);
+        let folders = match &folders {
+            Some(list) => list.split(',').map(|folder| PathBuf::from(folder.trim())).collect(),
+            None => vec![std::env::temp_dir()],
+        };
+        let disk = Disk::new(folders, app);
+        let codec = match conf.get(settings::IO_COMPRESSION_CODEC) {
+            Codec::Lz4 => Compression::Lz4,
+            Codec::Zstd => {
+                Compression::Zstd { level: conf.get(settings::IO_COMPRESSION_ZSTD_LEVEL).cast_signed() }
+            }
+        };
+        let compressed = |is_on| if is_on { codec } else { Compression::None };
+        let compression = compressed(conf.get(settings::RDD_COMPRESS));
+        let environment = Arc::new(Self {
+            blocks: BlockStore::new(&host, &memory, &disk, compression, &driver),
+            host,
+            shuffles: ShuffleStore::new(&memory, &disk, compressed(conf.get(settings::SHUFFLE_COMPRESS))),
+            broadcasts: BroadcastStore::default(),
+            spill_compression: compressed(conf.get(settings::SHUFFLE_SPILL_COMPRESS)),
+            memory,
+            disk,
+            driver,
+        });
+        let evictor: Weak<dyn Evictor> = Arc::<Self>::downgrade(&environment);
+        environment.memory.set_evictor(evictor);
+        Ok(environment)
+    }
+
+    /// Forgets everything that is stored, for good.
     pub(crate) fn clear(&self) {
         self.shuffles.clear();
         self.blocks.clear();
         self.broadcasts.clear();
+        self.disk.close();
     }
 
     /// Whether nothing is stored.
@@ -28,11 +83,33 @@ impl Environment {
     }
 }
 
+/// What tasks and stored blocks share: what is set, or a part of what the machine has.
+fn memory_conf(conf: &Conf) -> Result<MemoryConf, MemoryConfError> {
+    let storage_fraction = conf.get(settings::MEMORY_STORAGE_FRACTION).as_f64();
+    if let Some(budget) = conf.get(settings::MEMORY_BUDGET) {
+        return Ok(MemoryConf { budget, storage_fraction });
+    }
+    // A system that does not tell its memory gets no limit but its own.
+    let system = conf.get(settings::MEMORY_LIMIT).or_else(|| physical_memory().ok()).unwrap_or(u64::MAX / 2);
+    MemoryConf::with_fractions(system, conf.get(settings::MEMORY_FRACTION).as_f64(), storage_fraction)
+}
+
+/// Memory is needed: map outputs go to disk, then cached partitions go where their level allows.
+impl Evictor for Environment {
+    fn evict(&self, bytes: u64, for_rdd: Option<RddId>) -> u64 {
+        let freed = self.shuffles.evict(bytes);
+        freed + if freed < bytes { self.blocks.evict(bytes - freed, for_rdd) } else { 0 }
+    }
+}
+
 /// What tasks can ask of the driver.
 pub(crate) trait DriverLine: Send + Sync {
     /// Asks for the right to commit the output of a task's partition, and waits for the answer.
     fn may_commit(&self, task: &super::TaskContext) -> bool;
 
-    /// Tells that the executor of a task now has a partition.
-    fn block_stored(&self, task: &super::TaskContext, rdd: RddId, partition: PartitionId);
+    /// Tells which cached partitions an executor has now, or has no longer.
+    ///
+    /// Comes from the midst of storing and evicting. So it is only noted, in order, and nothing is decided on this thread:
+    /// whoever tells the driver something next, at the latest the end of the task, has it dealt with.
+    fn blocks_changed(&self, executor: ExecutorId, blocks: Vec<BlockUpdate>);
 }

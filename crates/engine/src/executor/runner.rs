@@ -12,7 +12,7 @@ use parking_lot::Mutex;
 use firesteel_scheduler::TaskDescription;
 use firesteel_types::{AttemptId, Properties, RddId, TaskFailure, TaskMetrics};
 
-use super::{Abort, Environment, KillSwitch, TaskContext, TaskIdentity, blame, hook};
+use super::{Abort, Environment, KillSwitch, TaskContext, TaskIdentity, blame, hook, memory};
 use crate::{
     accumulator::Updates,
     contain::{contain, discard, payload_text},
@@ -95,6 +95,9 @@ impl Executor {
     pub(crate) fn run(&self, launch: Launch) -> Report {
         let attempt = launch.task.attempt;
         let switch = self.switch_for(attempt);
+        let cancelled = switch.clone();
+        let memory = self.environment.memory.task(attempt).cancelled_by(move || cancelled.is_killed());
+        memory::set_memory(Some(memory));
         let (task, program) = self.prepare(launch, switch);
         TaskContext::set_current(Some(task.clone()));
         // What the task before left behind is not this one's.
@@ -120,9 +123,11 @@ impl Executor {
         };
         TaskContext::set_current(None);
         self.kills.lock().remove(&attempt);
-        let metrics = TaskMetrics { run_time_us, ..task.metrics() };
+        let metrics = TaskMetrics { run_time_us, peak_memory_bytes: memory::peak_bytes(), ..task.metrics() };
         // What the task held and what it ran may be dropped here for good, and both are the user's.
         discard((task, program));
+        self.environment.blocks.release(attempt);
+        memory::set_memory(None);
         Report { attempt, end, metrics, updates }
     }
 

@@ -29,6 +29,16 @@ pub(crate) fn abort_task(abort: Abort) -> ! {
     panic::resume_unwind(Box::new(abort))
 }
 
+/// Unwinds the task because of the disk, or of rows that cannot be serialized.
+#[cold]
+pub(crate) fn abort_storage(error: &dyn std::error::Error) -> ! {
+    let text = error.to_string();
+    // Some errors have their cause in their own text.
+    let cause = error.source().map(ToString::to_string).filter(|cause| !text.contains(cause));
+    let message = cause.map(|cause| format!("{text}: {cause}")).unwrap_or(text);
+    abort_task(Abort::Failed { message, operator: None })
+}
+
 impl Abort {
     /// Something that `operator` needs is bad.
     pub(crate) fn failed(operator: RddId, message: impl Into<String>) -> Self {

@@ -2,7 +2,10 @@
 
 use std::{hash::Hash, marker::PhantomData, mem};
 
-use hashbrown::{HashTable, hash_table::Entry};
+use hashbrown::{
+    HashTable,
+    hash_table::{self, Entry},
+};
 
 use super::Combiner;
 use crate::{
@@ -11,6 +14,7 @@ use crate::{
     partitioner::{KeyPartitioner, hash_of},
     ship::{Frozen, Ship, ShipError, Thawing},
     shuffle::{Buckets, MapSide},
+    spill::{Size, Watch},
 };
 
 /// The combined value of each key seen so far.
@@ -62,8 +66,20 @@ impl<K: Hash + Eq, C: Clone> Combine<K, C> {
         self.0.len()
     }
 
-    pub(crate) fn into_rows(self) -> impl Iterator<Item = (K, C)> {
+    /// What it holds. One that is nearly full is about to be copied into one of twice its size.
+    pub(crate) fn size(&self) -> Size {
+        let held = self.0.capacity() * (size_of::<(K, C)>() + 1);
+        let is_nearly_full = self.0.capacity() - self.0.len() < 128;
+        Size { held, growth: if is_nearly_full { 2 * held } else { 0 } }
+    }
+
+    pub(crate) fn into_rows(self) -> hash_table::IntoIter<(K, C)> {
         self.0.into_iter()
+    }
+
+    /// The table itself.
+    pub(crate) fn table(&mut self) -> &mut HashTable<(K, C)> {
+        &mut self.0
     }
 }
 
@@ -105,13 +121,47 @@ impl<K: 'static, V: 'static, A: Ship> Ship for MapSideCombine<K, V, A> {
 impl<K: Data + Hash + Eq, V: Data, A: Combiner<V>> MapSide<(K, V)> for MapSideCombine<K, V, A> {
     type Row = (K, A::Combined);
 
-    fn deal(&self, rows: impl Iterator<Item = (K, V)>, _task: &TaskContext) -> Buckets<Self::Row> {
-        let mut combined = Combine::with_capacity(0);
-        let (create, add) = (|value| self.combiner.create(value), |one, value| self.combiner.add(one, value));
-        rows.for_each(|(key, value)| combined.bring(key, value, create, add));
-        let mut buckets = Buckets::new(self.partitioner.num_partitions());
-        buckets.reserve(combined.len());
-        combined.into_rows().for_each(|row| buckets.push(self.partitioner.partition_inline(&row.0), row));
-        buckets
+    fn deal<'a>(&self, rows: impl Iterator<Item = (K, V)>, task: &'a TaskContext) -> Buckets<'a, Self::Row> {
+        let buckets = Buckets::new(self.partitioner.num_partitions(), task);
+        let functions = (
+            |value| self.combiner.create(value),
+            |one, value| self.combiner.add(one, value),
+            |row: Self::Row| (self.partitioner.partition_inline(&row.0), row),
+        );
+        deal_combined(rows, buckets, functions, task)
     }
+}
+
+/// Combines rows by key and deals what they make, every now and then if memory is short and else at the end. Of the
+/// functions, two combine and the last says to which partition a row goes.
+pub(super) fn deal_combined<'a, K, V, C, T>(
+    rows: impl Iterator<Item = (K, V)>,
+    mut buckets: Buckets<'a, T>,
+    (create, add, deal): (impl Fn(V) -> C, impl Fn(C, V) -> C, impl Fn((K, C)) -> (u32, T)),
+    task: &'a TaskContext,
+) -> Buckets<'a, T>
+where
+    K: Data + Hash + Eq,
+    C: Clone,
+    T: Data,
+{
+    let mut combined = Combine::with_capacity(0);
+    let mut watch = Watch::new("combining by key before the shuffle", task);
+    let empty = |combined: &mut Combine<K, C>, buckets: &mut Buckets<'_, T>| {
+        for row in mem::take(&mut combined.0) {
+            let (partition, row) = deal(row);
+            buckets.push(partition, row);
+        }
+    };
+    rows.for_each(|(key, value)| {
+        combined.bring(key, value, &create, &add);
+        if watch.tick() && watch.must_spill(combined.size().and_copied()) {
+            empty(&mut combined, &mut buckets);
+            buckets.spill();
+            watch.spilled();
+        }
+    });
+    buckets.reserve(combined.len());
+    empty(&mut combined, &mut buckets);
+    buckets
 }

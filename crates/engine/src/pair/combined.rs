@@ -4,12 +4,14 @@ use std::{hash::Hash, marker::PhantomData};
 
 use firesteel_types::PartitionId;
 
-use super::{Combine, Combiner, Input, MapSideCombine};
+use super::{Combiner, Input, MapSideCombine};
 use crate::{
     data::Data,
     executor::TaskContext,
     partitioner::KeyPartitioner,
     rdd::{Rdd, RddHandle},
+    shuffle::Batch,
+    spill::{Fold, SpillTable},
 };
 
 /// An [`Rdd`] with one combined value for each key. Made by [`reduce_by_key`](crate::PairRdd::reduce_by_key) and its
@@ -66,9 +68,10 @@ impl<K: Data + Hash + Eq, V: Data, A: Combiner<V>> Rdd for Combined<K, V, A> {
         task: &'a TaskContext,
     ) -> impl Iterator<Item = Self::Item> + 'a {
         let how = &self.combiner;
+        let fold = Merging(how, PhantomData);
         let combined = match &self.input {
             Input::Narrow(parent) => {
-                let mut combined = Combine::with_capacity(0);
+                let mut combined = SpillTable::new(fold, 0, "combining by key", task);
                 let (create, add) = (|value| how.create(value), |one, value| how.add(one, value));
                 parent
                     .compute(partition, task)
@@ -78,17 +81,53 @@ impl<K: Data + Hash + Eq, V: Data, A: Combiner<V>> Rdd for Combined<K, V, A> {
             Input::Shuffle(read) => {
                 let blocks = read.blocks(partition, task);
                 // At least as many keys as the largest block has: each block has every key once.
-                let keys = blocks.iter().map(|rows| rows.len()).max().unwrap_or(0);
-                let mut combined = Combine::with_capacity(keys);
+                let mut combined = SpillTable::new(fold, blocks.most_rows(), "combining by key", task);
                 let merge = |one, two| how.merge(one, two);
-                for rows in blocks.into_iter().flat_map(|rows| task.batches(rows)) {
-                    for (key, value) in rows {
-                        combined.bring_borrowed(key, value.clone(), |value| value, merge);
+                blocks.for_each(task, |batch| match batch {
+                    Batch::Lent(rows) => {
+                        for (key, value) in rows {
+                            combined.bring_borrowed(key, value.clone(), |value| value, merge);
+                        }
                     }
-                }
+                    Batch::Owned(rows) => {
+                        for (key, value) in rows {
+                            combined.bring(key, value, |value| value, merge);
+                        }
+                    }
+                });
                 combined
             }
         };
         combined.into_rows()
+    }
+}
+
+/// Merges combined values that were spilled.
+struct Merging<'a, V, A>(&'a A, PhantomData<fn() -> V>);
+
+impl<V, A> Clone for Merging<'_, V, A> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<V, A> Copy for Merging<'_, V, A> {}
+
+impl<V, A: Combiner<V>> Fold for Merging<'_, V, A> {
+    type Row = A::Combined;
+    type State = A::Combined;
+
+    #[inline]
+    fn start(&self, row: A::Combined) -> A::Combined {
+        row
+    }
+
+    #[inline]
+    fn add(&self, one: A::Combined, two: A::Combined) -> A::Combined {
+        self.0.merge(one, two)
+    }
+
+    fn unload(&self, combined: A::Combined, mut each: impl FnMut(A::Combined)) {
+        each(combined);
     }
 }

@@ -3,16 +3,16 @@
 use std::{hash::Hash, marker::PhantomData};
 
 use firesteel_types::PartitionId;
-use hashbrown::{HashTable, hash_table::Entry};
 
-use super::{Combine, Input, input::shuffle};
+use super::{Input, combine::deal_combined, input::shuffle};
 use crate::{
     data::Data,
     executor::TaskContext,
-    partitioner::{HashPartitioner, hash_of},
-    rdd::{BoxRdd, Either, Rdd, RddHandle},
+    partitioner::HashPartitioner,
+    rdd::{BoxRdd, Rdd, RddHandle},
     ship::{Frozen, Ship, ShipError, Thawing},
-    shuffle::{Buckets, MapSide},
+    shuffle::{Batch, Buckets, MapSide},
+    spill::{Fold, SpillTable},
 };
 
 /// An [`Rdd`] without the duplicates of its parent. Made by [`distinct`](crate::Rearrange::distinct).
@@ -51,38 +51,51 @@ impl<T: Data + Hash + Eq> Rdd for Distinct<T> {
     }
 
     fn compute<'a>(&'a self, partition: PartitionId, task: &'a TaskContext) -> impl Iterator<Item = T> + 'a {
-        match &self.input {
+        let name = "distinct";
+        let seen = match &self.input {
             Input::Narrow(parent) => {
-                Either::One(different(parent.rows(partition, task)).into_rows().map(|(row, ())| row))
+                let mut seen = SpillTable::new(Once, 0, name, task);
+                parent.rows(partition, task).for_each(|row| seen.bring(row, (), |()| (), |(), ()| ()));
+                seen
             }
             Input::Shuffle(read) => {
                 let blocks = read.blocks(partition, task);
                 // At least as many rows as the largest block has: each block has every row once.
-                let most = blocks.iter().map(|rows| rows.len()).max().unwrap_or(0);
-                let mut seen: HashTable<&T> = HashTable::with_capacity(most);
-                let rows = blocks.into_iter().flat_map(|rows| task.batches(rows)).flatten();
-                let is_new = move |row: &&'a T| match seen.entry(
-                    hash_of(*row),
-                    |other| other == row,
-                    |row| hash_of(*row),
-                ) {
-                    Entry::Occupied(_) => false,
-                    Entry::Vacant(entry) => {
-                        entry.insert(row);
-                        true
+                let mut seen = SpillTable::new(Once, blocks.most_rows(), name, task);
+                blocks.for_each(task, |batch| match batch {
+                    Batch::Lent(rows) => {
+                        for row in rows {
+                            seen.bring_borrowed(row, (), |()| (), |(), ()| ());
+                        }
                     }
-                };
-                Either::Two(rows.filter(is_new).cloned())
+                    Batch::Owned(rows) => {
+                        for row in rows {
+                            seen.bring(row, (), |()| (), |(), ()| ());
+                        }
+                    }
+                });
+                seen
             }
-        }
+        };
+        seen.into_rows().map(|(row, ())| row)
     }
 }
 
-/// The different ones of some rows.
-fn different<T: Hash + Eq>(rows: impl Iterator<Item = T>) -> Combine<T, ()> {
-    let mut different = Combine::with_capacity(0);
-    rows.for_each(|row| different.bring(row, (), |()| (), |(), ()| ()));
-    different
+/// Rows without a value.
+#[derive(Clone, Copy)]
+struct Once;
+
+impl Fold for Once {
+    type Row = ();
+    type State = ();
+
+    fn start(&self, (): ()) {}
+
+    fn add(&self, (): (), (): ()) {}
+
+    fn unload(&self, (): (), mut each: impl FnMut(())) {
+        each(());
+    }
 }
 
 /// The map side: duplicates within one map task are dropped before rows are dealt.
@@ -104,12 +117,10 @@ impl<T> Ship for DropDuplicates<T> {
 impl<T: Data + Hash + Eq> MapSide<T> for DropDuplicates<T> {
     type Row = T;
 
-    fn deal(&self, rows: impl Iterator<Item = T>, _task: &TaskContext) -> Buckets<T> {
-        let different = different(rows);
-        let mut buckets = Buckets::new(self.partitions);
-        buckets.reserve(different.len());
+    fn deal<'a>(&self, rows: impl Iterator<Item = T>, task: &'a TaskContext) -> Buckets<'a, T> {
         let partitioner = HashPartitioner::new(self.partitions);
-        different.into_rows().for_each(|(row, ())| buckets.push(partitioner.partition_of(&row), row));
-        buckets
+        let buckets = Buckets::new(self.partitions, task);
+        let deal = |(row, ()): (T, ())| (partitioner.partition_of(&row), row);
+        deal_combined(rows.map(|row| (row, ())), buckets, (|()| (), |(), ()| (), deal), task)
     }
 }

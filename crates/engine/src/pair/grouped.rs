@@ -5,14 +5,18 @@ use std::{hash::Hash, marker::PhantomData};
 use firesteel_types::PartitionId;
 use hashbrown::{HashTable, hash_table::Entry};
 
-use super::Input;
+use super::{
+    Input,
+    group::{ByKey, Filling, Group},
+};
 use crate::{
     data::Data,
     executor::TaskContext,
     partitioner::{KeyPartitioner, hash_of},
-    rdd::{Rdd, RddHandle},
+    rdd::{Either, Rdd, RddHandle},
     ship::{Frozen, Ship, ShipError, Thawing},
-    shuffle::{Buckets, MapSide},
+    shuffle::{Batch, Buckets, MapSide},
+    spill::SpillTable,
 };
 
 /// An [`Rdd`] with all values of each key side by side. Made by [`group_by_key`](crate::PairRdd::group_by_key).
@@ -41,7 +45,7 @@ impl<K: Data + Hash + Eq, V: Data> Grouped<K, V> {
 }
 
 impl<K: Data + Hash + Eq, V: Data> Rdd for Grouped<K, V> {
-    type Item = (K, Vec<V>);
+    type Item = (K, Group<V>);
 
     fn handle(&self) -> &RddHandle {
         &self.handle
@@ -52,29 +56,32 @@ impl<K: Data + Hash + Eq, V: Data> Rdd for Grouped<K, V> {
         partition: PartitionId,
         task: &'a TaskContext,
     ) -> impl Iterator<Item = Self::Item> + 'a {
-        let groups = match &self.input {
-            Input::Narrow(parent) => group_owned(parent.rows(partition, task)),
-            Input::Shuffle(read) => group_borrowed(&read.blocks(partition, task), task),
-        };
-        groups.into_iter()
-    }
-}
-
-/// Groups rows that come one by one; groups are in the order of their first rows.
-fn group_owned<K: Hash + Eq, V>(rows: impl Iterator<Item = (K, V)>) -> Vec<(K, Vec<V>)> {
-    let mut places: HashTable<u32> = HashTable::new();
-    let mut groups: Vec<(K, Vec<V>)> = Vec::new();
-    rows.for_each(|(key, value)| {
-        let is_key = |&place: &u32| groups[place as usize].0 == key;
-        match places.entry(hash_of(&key), is_key, |&place| hash_of(&groups[place as usize].0)) {
-            Entry::Occupied(place) => groups[*place.get() as usize].1.push(value),
-            Entry::Vacant(entry) => {
-                entry.insert(place_of(groups.len()));
-                groups.push((key, vec![value]));
+        let by_key = ByKey { task, values: PhantomData };
+        let mut groups = SpillTable::new(by_key, 0, "grouping by key", task);
+        match &self.input {
+            Input::Narrow(parent) => parent
+                .rows(partition, task)
+                .for_each(|(key, value)| groups.bring(key, value, Filling::of, Filling::with)),
+            Input::Shuffle(read) => {
+                let beside = size_of::<(K, V)>() + 2 * size_of::<u32>() + size_of::<(K, u32)>();
+                match read.blocks(partition, task).lend(beside, task) {
+                    Ok(blocks) => {
+                        let groups = group_borrowed(&blocks, task).into_iter();
+                        return Either::One(groups.map(|(key, values)| (key, Group::from(values))));
+                    }
+                    Err(blocks) => blocks.for_each(task, |batch| match batch {
+                        Batch::Lent(rows) => rows.iter().for_each(|(key, value)| {
+                            groups.bring_borrowed(key, value.clone(), Filling::of, Filling::with);
+                        }),
+                        Batch::Owned(rows) => rows
+                            .into_iter()
+                            .for_each(|(key, value)| groups.bring(key, value, Filling::of, Filling::with)),
+                    }),
+                }
             }
         }
-    });
-    groups
+        Either::Two(groups.into_rows().map(|(key, group)| (key, group.finish())))
+    }
 }
 
 /// Groups rows that lie in memory: each key is cloned once and each group allocated once, in its final size.
@@ -143,8 +150,8 @@ impl<K: 'static, V: 'static> Ship for DealInline<K, V> {
 impl<K: Data + Hash, V: Data> MapSide<(K, V)> for DealInline<K, V> {
     type Row = (K, V);
 
-    fn deal(&self, rows: impl Iterator<Item = (K, V)>, _task: &TaskContext) -> Buckets<(K, V)> {
-        let mut buckets = Buckets::new(self.partitioner.num_partitions());
+    fn deal<'a>(&self, rows: impl Iterator<Item = (K, V)>, task: &'a TaskContext) -> Buckets<'a, (K, V)> {
+        let mut buckets = Buckets::new(self.partitioner.num_partitions(), task);
         buckets.reserve(rows.size_hint().0);
         rows.for_each(|row| buckets.push(self.partitioner.partition_inline(&row.0), row));
         buckets

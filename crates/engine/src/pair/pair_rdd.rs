@@ -374,16 +374,15 @@ pub trait PairRdd<K: Data, V: Data>: Rdd<Item = (K, V)> {
 
     /// Puts all values of each key side by side, in the order of the parent's partitions.
     ///
-    /// Shuffles every row: to sum or count, [`reduce_by_key`](PairRdd::reduce_by_key) is cheaper. All values of one key
-    /// must fit into memory.
+    /// Shuffles every row: to sum or count, [`reduce_by_key`](PairRdd::reduce_by_key) is cheaper. Each
+    /// [`Group`](crate::Group) can be used like a slice; one that does not fit into memory lies on disk.
     ///
     /// ```
     /// # use firesteel::prelude::*;
     /// # let ctx = Context::local(2)?;
     /// let groups = ctx.parallelize(vec![('a', 1), ('b', 2), ('a', 3)]).group_by_key();
-    /// let mut groups = groups.collect()?;
-    /// groups.sort();
-    /// assert_eq!(groups, [('a', vec![1, 3]), ('b', vec![2])]);
+    /// let groups = groups.collect_as_map()?;
+    /// assert_eq!((groups.len(), &groups[&'a'][..], groups[&'b'][0]), (2, &[1, 3][..], 2));
     /// # Ok::<(), firesteel::Error>(())
     /// ```
     #[track_caller]

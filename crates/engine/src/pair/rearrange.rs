@@ -73,9 +73,8 @@ pub trait Rearrange: Rdd {
     /// ```
     /// # use firesteel::prelude::*;
     /// # let ctx = Context::local(2)?;
-    /// let mut groups = ctx.range(0..6).group_by(|x| x % 2).collect()?;
-    /// groups.sort();
-    /// assert_eq!(groups, [(0, vec![0, 2, 4]), (1, vec![1, 3, 5])]);
+    /// let groups = ctx.range(0..6).group_by(|x| x % 2).collect_as_map()?;
+    /// assert!(groups[&0] == [0, 2, 4] && groups[&1] == [1, 3, 5]);
     /// # Ok::<(), firesteel::Error>(())
     /// ```
     #[track_caller]
@@ -157,9 +156,8 @@ impl<R: Rdd, E: Data> With<R, E> {
     /// ```
     /// # use firesteel::prelude::*;
     /// # let ctx = Context::local(2)?;
-    /// let mut groups = ctx.range(0..6).with(3).group_by(|by, x| x % by).collect()?;
-    /// groups.sort();
-    /// assert_eq!(groups, [(0, vec![0, 3]), (1, vec![1, 4]), (2, vec![2, 5])]);
+    /// let groups = ctx.range(0..6).with(3).group_by(|by, x| x % by).collect_as_map()?;
+    /// assert!(groups[&0] == [0, 3] && groups[&1] == [1, 4] && groups[&2] == [2, 5]);
     /// # Ok::<(), firesteel::Error>(())
     /// ```
     #[track_caller]

@@ -100,9 +100,9 @@ impl<T> Ship for DealInTurn<T> {
 impl<T: Data> MapSide<T> for DealInTurn<T> {
     type Row = T;
 
-    fn deal(&self, rows: impl Iterator<Item = T>, task: &TaskContext) -> Buckets<T> {
+    fn deal<'a>(&self, rows: impl Iterator<Item = T>, task: &'a TaskContext) -> Buckets<'a, T> {
         let mut turn = RoundRobin::new(self.partitions, task.partition().0, self.seed);
-        let mut buckets = Buckets::new(self.partitions);
+        let mut buckets = Buckets::new(self.partitions, task);
         buckets.reserve(rows.size_hint().0);
         rows.for_each(|row| buckets.push(turn.next_partition(), row));
         buckets

@@ -1,6 +1,6 @@
 //! The adaptor of everything that sorts within partitions.
 
-use std::marker::PhantomData;
+use std::{cmp::Ordering, marker::PhantomData};
 
 use firesteel_types::PartitionId;
 
@@ -9,9 +9,10 @@ use crate::{
     data::Data,
     executor::TaskContext,
     partitioner::{KeyPartitioner, Order, RangePartitioner},
-    rdd::{Rdd, RddHandle},
+    rdd::{Either, Rdd, RddHandle},
     ship::{Frozen, Ship, ShipError, Thawing},
-    shuffle::{Buckets, Deal, MapSide},
+    shuffle::{Batch, Buckets, Deal, MapSide},
+    spill::SpillSort,
 };
 
 /// Rows between two checks for an order to end.
@@ -82,16 +83,41 @@ impl<K: Data + Ord, V: Data> Rdd for Sorted<K, V> {
         partition: PartitionId,
         task: &'a TaskContext,
     ) -> impl Iterator<Item = (K, V)> + 'a {
-        let mut rows = match &self.input {
-            Input::Narrow(parent) => parent.rows(partition, task).collect(),
-            Input::Shuffle(read) => gather(&read.blocks(partition, task), task),
-        };
         // Each order has a loop of its own, so that a comparison is that of the keys and no more.
         match self.order {
-            Order::Ascending => rows.sort_by(|one, two| one.0.cmp(&two.0)),
-            Order::Descending => rows.sort_by(|one, two| two.0.cmp(&one.0)),
+            Order::Ascending => Either::One(self.sorted(partition, task, |one, two| one.0.cmp(&two.0))),
+            Order::Descending => Either::Two(self.sorted(partition, task, |one, two| two.0.cmp(&one.0))),
         }
-        rows.into_iter()
+    }
+}
+
+impl<K: Data + Ord, V: Data> Sorted<K, V> {
+    fn sorted<'a>(
+        &'a self,
+        partition: PartitionId,
+        task: &'a TaskContext,
+        compare: impl Fn(&(K, V), &(K, V)) -> Ordering + Copy + 'a,
+    ) -> impl Iterator<Item = (K, V)> + 'a {
+        let mut sort = SpillSort::new(compare, "sorting by key", task);
+        match &self.input {
+            Input::Narrow(parent) => parent.rows(partition, task).for_each(|row| sort.push(row)),
+            Input::Shuffle(read) => {
+                let blocks = read.blocks(partition, task);
+                // The rows, and half of them again as scratch space.
+                match blocks.lend(size_of::<(K, V)>() * 3 / 2, task) {
+                    Ok(blocks) => {
+                        let mut rows = gather(&blocks, task);
+                        rows.sort_by(compare);
+                        return Either::One(rows.into_iter());
+                    }
+                    Err(blocks) => blocks.for_each(task, |batch| match batch {
+                        Batch::Lent(rows) => rows.iter().for_each(|row| sort.push(row.clone())),
+                        Batch::Owned(rows) => rows.into_iter().for_each(|row| sort.push(row)),
+                    }),
+                }
+            }
+        }
+        Either::Two(sort.into_rows())
     }
 }
 
@@ -124,8 +150,8 @@ impl<K: Data, V: 'static> Ship for DealRanges<K, V> {
 impl<K: Data + Ord, V: Data> MapSide<(K, V)> for DealRanges<K, V> {
     type Row = (K, V);
 
-    fn deal(&self, rows: impl Iterator<Item = (K, V)>, _task: &TaskContext) -> Buckets<(K, V)> {
-        let mut buckets = Buckets::new(self.ranges.num_partitions());
+    fn deal<'a>(&self, rows: impl Iterator<Item = (K, V)>, task: &'a TaskContext) -> Buckets<'a, (K, V)> {
+        let mut buckets = Buckets::new(self.ranges.num_partitions(), task);
         buckets.reserve(rows.size_hint().0);
         rows.for_each(|row| buckets.push(self.ranges.partition_of(&row.0), row));
         buckets

@@ -74,12 +74,25 @@ pub trait Transform: Rdd {
 
     /// Keeps the partitions once they are computed, in the way of `level`.
     ///
+    /// | Level | Where and how | What does not fit in memory |
+    /// |---|---|---|
+    /// | `MEMORY_ONLY` | in memory, as they are: the fastest | is computed again each time |
+    /// | `MEMORY_ONLY_SER` | in memory, serialized: smaller, slower to read | is computed again each time |
+    /// | `MEMORY_AND_DISK` | in memory, as they are | is on disk |
+    /// | `MEMORY_AND_DISK_SER` | in memory, serialized | is on disk |
+    /// | `DISK_ONLY` | on disk | |
+    ///
+    /// With `_2` behind its name, and `DISK_ONLY` also with `_3`, a level asks for as many copies on different executors;
+    /// where there are too few of them there are fewer copies. Serialized rows are compressed unless
+    /// `firesteel.rdd.compress` is off. When memory is short, those partitions make room that were not used for the longest
+    /// time, but never for another one of the same RDD.
+    ///
     /// What is kept belongs to the RDD that is returned: use it from then on.
     ///
     /// ```
     /// # use firesteel::{StorageLevel, prelude::*};
     /// # let ctx = Context::local(2)?;
-    /// let rdd = ctx.range(0..10).persist(StorageLevel::MEMORY_ONLY_SER);
+    /// let rdd = ctx.range(0..10).persist(StorageLevel::MEMORY_AND_DISK);
     /// assert_eq!(rdd.count()?, 10);
     /// # Ok::<(), firesteel::Error>(())
     /// ```
@@ -113,7 +126,8 @@ pub trait Transform: Rdd {
 
     /// Keeps the rows on the executors that compute them in the first job, and cuts the lineage behind after it.
     ///
-    /// Faster than [`checkpoint`](Transform::checkpoint) and needs no directory; but what is lost with an executor is lost.
+    /// Kept in memory, and on disk where that is short. Faster than [`checkpoint`](Transform::checkpoint) and needs no
+    /// directory; but what is lost with an executor is lost.
     ///
     /// ```
     /// # use firesteel::prelude::*;

@@ -7,9 +7,9 @@ use firesteel_types::PartitionId;
 use crate::{
     data::Data,
     executor::TaskContext,
-    pair::{Input, Table},
+    pair::{Input, Loaded, Table, two_sides},
     partitioner::KeyPartitioner,
-    rdd::{Rdd, RddHandle, Transform},
+    rdd::{Either, Rdd, RddHandle, Transform},
 };
 
 /// An [`Rdd`] with the rows that two parents have in common, each once. Made by
@@ -49,7 +49,15 @@ impl<T: Data + Hash + Eq> Rdd for Intersection<T> {
     }
 
     fn compute<'a>(&'a self, partition: PartitionId, task: &'a TaskContext) -> impl Iterator<Item = T> + 'a {
-        let (mut small, mut large) = (self.left.lend(partition, task), self.right.lend(partition, task));
+        let (mut small, mut large) = match (self.left.load(partition, task), self.right.load(partition, task))
+        {
+            (Loaded::Lent(left), Loaded::Lent(right)) => (left, right),
+            (left, right) => {
+                let groups = two_sides(left, right, "intersection", task);
+                let common = groups.filter(|(_, left, right)| !left.is_empty() && !right.is_empty());
+                return Either::One(common.map(|(row, _, _)| row));
+            }
+        };
         if large.len() < small.len() {
             mem::swap(&mut small, &mut large);
         }
@@ -58,6 +66,6 @@ impl<T: Data + Hash + Eq> Rdd for Intersection<T> {
         let first_time = move |row: &&T| {
             table.first(row).is_some_and(|found| !mem::replace(&mut given[found.number() as usize], true))
         };
-        large.into_rows(task).map(|(row, ())| row).filter(first_time).cloned()
+        Either::Two(large.into_rows(task).map(|(row, ())| row).filter(first_time).cloned())
     }
 }

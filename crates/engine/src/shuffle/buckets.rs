@@ -1,32 +1,122 @@
-//! The rows of one map task, dealt to reduce partitions.
+//! The rows of one map task, dealt to reduce partitions: [`Buckets`].
 
-/// One vector of rows for each reduce partition.
-#[derive(Debug)]
-pub(crate) struct Buckets<T>(Vec<Vec<T>>);
+use firesteel_storage::{
+    memory::meter,
+    shuffle::files::{ShuffleFileError, SpillFile, SpillWriter},
+};
 
-impl<T> Buckets<T> {
-    pub(crate) fn new(partitions: u32) -> Self {
-        Self((0..partitions).map(|_| Vec::new()).collect())
+use super::map_output::TypedBuckets;
+use crate::{
+    data::Data,
+    executor::{TaskContext, abort_storage},
+    spill::{Size, Watch},
+};
+
+/// One vector of rows for each reduce partition, and what had to go to disk.
+pub(crate) struct Buckets<'a, T> {
+    rows: Vec<Vec<T>>,
+    spills: Vec<SpillFile>,
+    records: u64,
+    watch: Watch,
+    /// What the task held before.
+    before: i64,
+    task: &'a TaskContext,
+}
+
+/// Where the rows of a map task ended up.
+pub(crate) struct Dealt<T> {
+    /// On disk, in the order in which they were spilled.
+    pub(crate) spills: Vec<SpillFile>,
+    /// The rest, in memory.
+    pub(crate) rows: TypedBuckets<T>,
+    /// What the rest takes.
+    pub(crate) bytes: u64,
+}
+
+impl<'a, T: Data> Buckets<'a, T> {
+    pub(crate) fn new(partitions: u32, task: &'a TaskContext) -> Self {
+        let before = meter::live();
+        let rows = (0..partitions).map(|_| Vec::new()).collect();
+        Self { rows, spills: Vec::new(), records: 0, watch: Watch::new("shuffle write", task), before, task }
     }
 
-    /// Makes room for `rows` rows in all, if they are spread evenly.
+    /// Makes room for `rows` rows in all, if they are spread evenly and memory allows.
     pub(crate) fn reserve(&mut self, rows: usize) {
-        let each = rows / self.0.len().max(1);
+        let each = rows / self.rows.len().max(1);
         // A little more than the mean, so that the usual spread does not make every bucket grow once more.
-        self.0.iter_mut().for_each(|bucket| bucket.reserve(each + each / 16));
+        let each = each + each / 16;
+        let bytes = (each * self.rows.len()).saturating_mul(size_of::<T>());
+        if (bytes as u64) < self.task.room() / 2 {
+            self.rows.iter_mut().for_each(|bucket| bucket.reserve(each));
+        }
     }
 
     #[inline]
     pub(crate) fn push(&mut self, partition: u32, row: T) {
-        self.0[partition as usize].push(row);
+        let bucket = &mut self.rows[partition as usize];
+        if bucket.len() == bucket.capacity() {
+            self.grow(partition);
+        }
+        self.rows[partition as usize].push(row);
+        if self.watch.tick() {
+            self.look(0);
+        }
     }
 
-    /// The rows for one reduce partition.
-    pub(crate) fn rows(&self, partition: u32) -> &[T] {
-        &self.0[partition as usize]
+    /// Doubles a bucket, unless memory is short: then all rows go to disk first.
+    #[cold]
+    fn grow(&mut self, partition: u32) {
+        let wanted = (2 * self.rows[partition as usize].capacity()).max(4);
+        self.look(wanted * size_of::<T>());
+        let bucket = &mut self.rows[partition as usize];
+        if bucket.len() == bucket.capacity() {
+            bucket.reserve_exact(bucket.capacity().max(4));
+        }
     }
 
-    pub(crate) fn iter(&self) -> impl Iterator<Item = &[T]> {
-        self.0.iter().map(Vec::as_slice)
+    #[cold]
+    fn look(&mut self, growth: usize) {
+        let held = if meter::live() == 0 { self.rows.iter().map(Vec::capacity).sum::<usize>() } else { 0 };
+        if self.watch.must_spill(Size { held: held * size_of::<T>(), growth }) {
+            self.spill();
+        }
     }
+
+    /// Writes all rows to disk, partition by partition.
+    pub(crate) fn spill(&mut self) {
+        let buckets = self.rows.iter_mut().map(std::mem::take);
+        let buckets = buckets.inspect(|rows| self.records += rows.len() as u64);
+        match write_spill(buckets, self.task) {
+            Ok(spill) => {
+                self.task.count_spill(spill.bytes());
+                self.spills.push(spill);
+            }
+            Err(error) => abort_storage(&error),
+        }
+        self.watch.spilled();
+    }
+
+    /// What became of the rows, and how many there were.
+    pub(crate) fn finish(self) -> (Dealt<T>, u64) {
+        let Self { rows, spills, records, before, .. } = self;
+        let records = records + rows.iter().map(|rows| rows.len() as u64).sum::<u64>();
+        let rows = TypedBuckets(rows);
+        let bytes = (meter::live() - before).max(0).cast_unsigned().max(rows.own_bytes());
+        (Dealt { spills, rows, bytes }, records)
+    }
+}
+
+fn write_spill<T: Data>(
+    buckets: impl Iterator<Item = Vec<T>>,
+    task: &TaskContext,
+) -> Result<SpillFile, ShuffleFileError> {
+    let environment = task.environment();
+    let mut spill = SpillWriter::new(&environment.disk.dirs()?, environment.spill_compression);
+    for (partition, rows) in (0..).zip(buckets).filter(|(_, rows)| !rows.is_empty()) {
+        spill.start(partition);
+        let mut writer = spill.rows();
+        writer.extend(&rows)?;
+        writer.finish()?;
+    }
+    spill.finish()
 }

@@ -1,10 +1,11 @@
-//! Shuffles: what map tasks leave for reduce tasks, within one process for now.
+//! Shuffles: what map tasks leave for reduce tasks, in memory or in files, within one process for now.
 //!
 //! The map side of a shuffle is a stage of its own, kept without its types by a [`ShuffleHandle`]; the reduce side
 //! reads with a [`ShuffleRead`], whose type does not name what is behind the shuffle.
 
 mod buckets;
 mod handle;
+mod map_output;
 mod map_task;
 mod read;
 mod store;
@@ -13,5 +14,5 @@ pub(crate) use buckets::Buckets;
 pub use handle::ShuffleHandle;
 pub(crate) use handle::WeakShuffle;
 pub(crate) use map_task::{Deal, MapSide, MapTask};
-pub(crate) use read::ShuffleRead;
+pub(crate) use read::{Batch, ShuffleRead};
 pub(crate) use store::ShuffleStore;

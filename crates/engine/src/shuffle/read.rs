@@ -1,13 +1,17 @@
-//! What a reduce task reads of a shuffle.
+//! What a reduce task reads of a shuffle: [`ShuffleRead`].
 
-use std::{any::Any, marker::PhantomData, sync::Arc};
+use std::{marker::PhantomData, rc::Rc};
 
 use firesteel_types::{FetchFailure, PartitionId, ShuffleId};
 
-use super::{Buckets, ShuffleHandle, store::MapBlocks};
+use super::{
+    ShuffleHandle,
+    map_output::{FileBlock, MapBlocks, TypedBuckets},
+};
 use crate::{
     data::Data,
     executor::TaskContext,
+    rdd::Either,
     ship::{Frozen, Ship, ShipError, Thawing},
 };
 
@@ -18,6 +22,34 @@ pub(crate) struct ShuffleRead<T> {
     /// Keeps the shuffle's output alive on the driver.
     handle: Option<ShuffleHandle>,
     rows: PhantomData<fn() -> T>,
+}
+
+/// The blocks that the map tasks left for one reduce partition, in the order of the map tasks. Empty ones are left out.
+pub(crate) struct Blocks<'a, T> {
+    blocks: Vec<Block<'a, T>>,
+    /// What is known of a block that cannot be read.
+    place: FetchFailure,
+}
+
+/// One block, and the map task that left it.
+struct Block<'a, T> {
+    map: u32,
+    rows: BlockRows<'a, T>,
+}
+
+enum BlockRows<'a, T> {
+    /// In memory already.
+    Lent(&'a [T]),
+    /// To be read from a file.
+    File(FileBlock),
+}
+
+/// Some rows of a block.
+pub(crate) enum Batch<'a, T> {
+    /// Where they are kept.
+    Lent(&'a [T]),
+    /// Read for the one who asked.
+    Owned(Vec<T>),
 }
 
 impl<T: Data> ShuffleRead<T> {
@@ -31,28 +63,34 @@ impl<T: Data> ShuffleRead<T> {
         self.handle.as_ref().expect("the driver's side has it")
     }
 
-    /// The rows that each map task left for `partition`, in the order of the map tasks. Empty blocks are left out.
-    pub(crate) fn blocks<'a>(&self, partition: PartitionId, task: &'a TaskContext) -> Vec<&'a [T]> {
+    /// Where the rows for `partition` are. Nothing is read yet but what is in memory.
+    pub(crate) fn blocks<'a>(&self, partition: PartitionId, task: &'a TaskContext) -> Blocks<'a, T> {
         let outputs = task.environment().shuffles.outputs(self.shuffle);
-        let mut blocks = Vec::with_capacity(self.maps as usize);
+        let mut found =
+            Blocks { blocks: Vec::with_capacity(self.maps as usize), place: self.place(partition, task) };
+        let (mut records, mut bytes) = (0, 0);
         for map in 0..self.maps {
             task.check();
-            let Some(Some(output)) = outputs.get(map as usize) else {
-                task.abort_fetch(self.failure(map, partition, task, "the map output is gone"))
-            };
-            let rows = match output {
-                MapBlocks::Typed(buckets) => typed_rows(buckets, partition, task),
-                MapBlocks::Bytes(blocks) => {
-                    self.decoded_rows(&blocks[partition.index()], map, partition, task)
+            let rows = match outputs.get(map as usize) {
+                Some(Some(MapBlocks::Typed(buckets))) => {
+                    let buckets = task.hold(buckets.clone()).as_any().downcast_ref::<TypedBuckets<T>>();
+                    let rows = buckets.expect("both sides of a shuffle have one row type").rows(partition.0);
+                    (records, bytes) = (records + rows.len() as u64, bytes + size_of_val(rows) as u64);
+                    BlockRows::Lent(rows)
                 }
+                Some(Some(MapBlocks::File(file))) => {
+                    let block = FileBlock::new(file, partition);
+                    (records, bytes) = (records + block.rows(), bytes + block.stored_bytes());
+                    BlockRows::File(block)
+                }
+                Some(None) | None => found.fail(map, "the map output is gone", task),
             };
-            if !rows.is_empty() {
-                blocks.push(rows);
+            if rows.len() > 0 {
+                found.blocks.push(Block { map, rows });
             }
         }
-        let records: usize = blocks.iter().map(|rows| rows.len()).sum();
-        task.count_shuffle_read(records as u64, (records * size_of::<T>()) as u64);
-        blocks
+        task.count_shuffle_read(records, bytes);
+        found
     }
 
     /// All rows for `partition`, one after the other.
@@ -61,57 +99,126 @@ impl<T: Data> ShuffleRead<T> {
         partition: PartitionId,
         task: &'a TaskContext,
     ) -> impl Iterator<Item = T> + use<'a, T> {
-        let blocks = self.blocks(partition, task).into_iter().flat_map(|rows| task.batches(rows));
-        blocks.flat_map(|rows| rows.iter().cloned())
+        self.blocks(partition, task).into_rows(task)
     }
 
-    fn decoded_rows<'a>(
-        &self,
-        bytes: &[u8],
-        map: u32,
-        partition: PartitionId,
-        task: &'a TaskContext,
-    ) -> &'a [T] {
-        if bytes.is_empty() {
-            return &[];
-        }
-        match postcard::from_bytes::<Vec<T>>(bytes) {
-            Ok(rows) => task.hold(rows),
-            Err(error) => task.abort_fetch(self.failure(
-                map,
-                partition,
-                task,
-                &format!("the block is corrupt: {error}"),
-            )),
-        }
-    }
-
-    fn failure(
-        &self,
-        map: u32,
-        reduce_partition: PartitionId,
-        task: &TaskContext,
-        message: &str,
-    ) -> FetchFailure {
+    /// What is known of a failure before anything has failed.
+    fn place(&self, reduce_partition: PartitionId, task: &TaskContext) -> FetchFailure {
         FetchFailure {
             shuffle: self.shuffle,
             location: Some((task.executor(), task.environment().host.clone())),
-            map_partition: Some(PartitionId(map)),
+            map_partition: None,
             map_attempt: None,
             reduce_partition,
-            message: message.to_owned(),
+            message: String::new(),
         }
     }
 }
 
-fn typed_rows<'a, T: Data>(
-    buckets: &Arc<dyn Any + Send + Sync>,
-    partition: PartitionId,
-    task: &'a TaskContext,
-) -> &'a [T] {
-    let buckets = task.hold(buckets.clone());
-    let buckets = buckets.downcast_ref::<Buckets<T>>().expect("both sides of a shuffle have one row type");
-    buckets.rows(partition.0)
+impl<T> BlockRows<'_, T> {
+    fn len(&self) -> u64 {
+        match self {
+            Self::Lent(rows) => rows.len() as u64,
+            Self::File(block) => block.rows(),
+        }
+    }
+
+    /// The memory that it takes to have all rows in memory.
+    fn needed_bytes(&self) -> u64 {
+        match self {
+            Self::Lent(_) => 0,
+            // What a row owns elsewhere is in its serialized form, and that is seldom much smaller.
+            Self::File(block) => block.rows() * size_of::<T>() as u64 + 2 * block.raw_bytes(),
+        }
+    }
+}
+
+impl<'a, T: Data> Blocks<'a, T> {
+    /// How many rows the largest block has.
+    pub(crate) fn most_rows(&self) -> usize {
+        self.blocks.iter().map(|block| block.rows.len()).max().unwrap_or(0) as usize
+    }
+
+    /// How many rows there are.
+    pub(crate) fn len(&self) -> usize {
+        self.blocks.iter().map(|block| block.rows.len()).sum::<u64>() as usize
+    }
+
+    /// All rows in memory, if they fit there beside `per_row` bytes for each of them; else the blocks as they are.
+    pub(crate) fn lend(self, per_row: usize, task: &'a TaskContext) -> Result<Vec<&'a [T]>, Self> {
+        let index = (self.len() * per_row) as u64;
+        let needed: u64 = self.blocks.iter().map(|block| block.rows.needed_bytes()).sum();
+        if needed + index > task.room() {
+            return Err(self);
+        }
+        let Self { blocks, place } = self;
+        let lend = |block| match block {
+            Block { rows: BlockRows::Lent(rows), .. } => rows,
+            Block { map, rows: BlockRows::File(block) } => {
+                let mut rows = Vec::with_capacity(block.rows() as usize);
+                let batches = block.batches(|error| fail(&place, map, &error, task));
+                batches.for_each(|mut batch| rows.append(&mut batch));
+                task.hold(rows).as_slice()
+            }
+        };
+        Ok(blocks.into_iter().map(lend).collect())
+    }
+
+    /// Gives out all rows, in order, as many at a time as come together.
+    pub(crate) fn for_each(self, task: &'a TaskContext, mut f: impl FnMut(Batch<'a, T>)) {
+        let Self { blocks, place } = self;
+        for Block { map, rows } in blocks {
+            match rows {
+                BlockRows::Lent(rows) => task.batches(rows).for_each(|rows| f(Batch::Lent(rows))),
+                BlockRows::File(block) => {
+                    let batches = block.batches(|error| fail(&place, map, &error, task));
+                    batches.for_each(|rows| {
+                        task.check();
+                        f(Batch::Owned(rows));
+                    });
+                }
+            }
+        }
+    }
+
+    /// All rows, one after the other.
+    pub(crate) fn into_rows(self, task: &'a TaskContext) -> impl Iterator<Item = T> + use<'a, T> {
+        self.into_rows_where(task, |_| true)
+    }
+
+    /// Some of the rows, one after the other. A row that is kept in memory is cloned only if it is one of them.
+    pub(crate) fn into_rows_where<F: Fn(&T) -> bool + 'a>(
+        self,
+        task: &'a TaskContext,
+        is_wanted: F,
+    ) -> impl Iterator<Item = T> + use<'a, T, F> {
+        let Self { blocks, place } = self;
+        let (place, is_wanted) = (Rc::new(place), Rc::new(is_wanted));
+        blocks.into_iter().flat_map(move |Block { map, rows }| {
+            let is_wanted = is_wanted.clone();
+            match rows {
+                BlockRows::Lent(rows) => {
+                    let rows = task.batches(rows).flatten();
+                    Either::One(rows.filter(move |row| is_wanted(row)).cloned())
+                }
+                BlockRows::File(block) => {
+                    let place = place.clone();
+                    let batches = block.batches(move |error| fail(&place, map, &error, task));
+                    let rows = batches.inspect(|_| task.check()).flatten();
+                    Either::Two(rows.filter(move |row| is_wanted(row)))
+                }
+            }
+        })
+    }
+
+    fn fail(&self, map: u32, message: &str, task: &TaskContext) -> ! {
+        fail(&self.place, map, message, task)
+    }
+}
+
+fn fail(place: &FetchFailure, map: u32, message: &str, task: &TaskContext) -> ! {
+    let map_partition = Some(PartitionId(map));
+    task.abort_fetch(FetchFailure { map_partition, message: message.to_owned(), ..place.clone() })
 }
 
 impl<T> Clone for ShuffleRead<T> {

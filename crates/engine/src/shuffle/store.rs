@@ -1,68 +1,257 @@
-//! Where the map outputs of one process are kept.
+//! Where the map outputs of one process are kept: [`ShuffleStore`].
+//!
+//! An output stays in memory, as it was made, while there is room; else it goes to its file, at once or when its memory
+//! is needed. Readers have it either way.
 
-use std::{any::Any, sync::Arc};
+use std::sync::{
+    Arc,
+    atomic::{AtomicU64, Ordering},
+};
 
 use hashbrown::HashMap;
 use parking_lot::Mutex;
 
-use firesteel_types::{PartitionId, ShuffleId};
+use firesteel_storage::{
+    codec::Compression,
+    disk::DiskError,
+    memory::{MemoryManager, meter},
+    shuffle::files::{MapOutputFile, MapOutputWriter, ShuffleFileError, remove_shuffle},
+};
+use firesteel_types::{AttemptId, PartitionId, ShuffleId};
 
-use crate::contain::discard;
-
-/// The output of one map task.
-#[derive(Clone)]
-pub(crate) enum MapBlocks {
-    /// A `Buckets<T>`.
-    Typed(Arc<dyn Any + Send + Sync>),
-    /// The serialized rows for each reduce partition.
-    Bytes(Arc<Vec<Vec<u8>>>),
-}
+use super::{
+    buckets::Dealt,
+    map_output::{MapBlocks, TypedBlocks, write_rows},
+};
+use crate::{
+    contain::discard,
+    data::Data,
+    executor::{Disk, hand_over},
+    stage::Form,
+};
 
 /// The map outputs of one process.
-#[derive(Default)]
-pub(crate) struct ShuffleStore(Mutex<HashMap<ShuffleId, Vec<Option<MapBlocks>>>>);
+pub(crate) struct ShuffleStore {
+    outputs: Mutex<HashMap<ShuffleId, Vec<Option<Output>>>>,
+    memory: Arc<MemoryManager>,
+    disk: Arc<Disk>,
+    compression: Compression,
+    /// Counts uses, for their order.
+    clock: AtomicU64,
+    /// Counts files, so that two attempts of a task do not write to the same one.
+    writers: AtomicU64,
+}
+
+/// One map task of a shuffle.
+#[derive(Clone, Copy)]
+pub(crate) struct MapPlace {
+    pub(crate) shuffle: ShuffleId,
+    pub(crate) map: PartitionId,
+    pub(crate) maps: u32,
+}
+
+struct Output {
+    blocks: MapBlocks,
+    /// The memory that is taken for it.
+    bytes: u64,
+    used: u64,
+}
 
 impl ShuffleStore {
-    /// Outputs of a shuffle will come, until it is removed.
-    pub(crate) fn open(&self, shuffle: ShuffleId) {
-        self.0.lock().entry(shuffle).or_default();
+    pub(crate) fn new(memory: &Arc<MemoryManager>, disk: &Arc<Disk>, compression: Compression) -> Self {
+        Self {
+            outputs: Mutex::default(),
+            memory: memory.clone(),
+            disk: disk.clone(),
+            compression,
+            clock: AtomicU64::new(0),
+            writers: AtomicU64::new(0),
+        }
     }
 
-    /// Keeps what a map task made, unless the shuffle was removed while the task ran. A second attempt of the same task replaces the first: both made the same rows.
-    pub(crate) fn put(&self, shuffle: ShuffleId, map: PartitionId, maps: u32, blocks: MapBlocks) {
-        let mut shuffles = self.0.lock();
-        let Some(outputs) = shuffles.get_mut(&shuffle) else {
-            drop(shuffles);
-            return discard(blocks);
+    /// Outputs of a shuffle will come, until it is removed.
+    pub(crate) fn open(&self, shuffle: ShuffleId) {
+        self.outputs.lock().entry(shuffle).or_default();
+    }
+
+    /// Keeps what a map task made, unless the shuffle was removed while the task ran; says how large each block is. A second
+    /// attempt of the same task replaces the first: both made the same rows.
+    pub(crate) fn keep<T: Data>(
+        &self,
+        place: MapPlace,
+        dealt: Dealt<T>,
+        form: Form,
+    ) -> Result<Vec<u64>, ShuffleFileError> {
+        let Dealt { spills, rows, bytes } = dealt;
+        let stays = match form {
+            Form::Typed => spills.is_empty() && self.take_over(bytes),
+            Form::Shipped => false,
         };
-        if outputs.len() < maps as usize {
-            outputs.resize_with(maps as usize, || None);
+        if stays {
+            let sizes = rows.iter().map(|rows| size_of_val(rows) as u64).collect();
+            self.put(place, MapBlocks::Typed(Arc::new(rows)), bytes);
+            return Ok(sizes);
         }
-        let before = outputs[map.index()].replace(blocks);
-        drop(shuffles);
-        discard(before);
+        let mut file = self.writer(place, rows.partitions())?;
+        for (reduce, rows) in (0..).map(PartitionId).zip(rows.iter()) {
+            file.start(reduce);
+            spills
+                .iter()
+                .filter_map(|spill| spill.block(reduce.0))
+                .try_for_each(|block| file.append(&block))?;
+            write_rows(&mut file, rows)?;
+        }
+        drop((rows, spills));
+        let file = self.commit(place, file)?;
+        let sizes = file.lengths();
+        self.put(place, MapBlocks::File(Arc::new(file)), 0);
+        Ok(sizes)
+    }
+
+    /// Makes memory of the running task memory of stored outputs, if there is room.
+    fn take_over(&self, bytes: u64) -> bool {
+        hand_over(bytes);
+        let is_granted = self.memory.acquire_storage(bytes, None);
+        if !is_granted {
+            meter::adopt(bytes);
+        }
+        is_granted
+    }
+
+    fn writer(&self, place: MapPlace, partitions: u32) -> Result<MapOutputWriter, DiskError> {
+        let attempt = AttemptId(self.writers.fetch_add(1, Ordering::Relaxed));
+        let MapPlace { shuffle, map, .. } = place;
+        let dirs = self.disk.dirs()?;
+        Ok(MapOutputWriter::new(&dirs, shuffle, map, partitions, self.compression, attempt))
+    }
+
+    fn commit(&self, place: MapPlace, file: MapOutputWriter) -> Result<MapOutputFile, ShuffleFileError> {
+        file.commit()?;
+        MapOutputFile::open(&self.disk.dirs()?, place.shuffle, place.map)
+    }
+
+    fn put(&self, MapPlace { shuffle, map, maps }: MapPlace, blocks: MapBlocks, bytes: u64) {
+        let mut output = Some(Output { blocks, bytes, used: self.clock.fetch_add(1, Ordering::Relaxed) });
+        if let Some(outputs) = self.outputs.lock().get_mut(&shuffle) {
+            if outputs.len() < maps as usize {
+                outputs.resize_with(maps as usize, || None);
+            }
+            std::mem::swap(&mut outputs[map.index()], &mut output);
+        }
+        self.forget(output);
     }
 
     /// Every map output of a shuffle, by map partition; none where it is missing.
     pub(crate) fn outputs(&self, shuffle: ShuffleId) -> Vec<Option<MapBlocks>> {
-        self.0.lock().get(&shuffle).cloned().unwrap_or_default()
+        let now = self.clock.fetch_add(1, Ordering::Relaxed);
+        let mut shuffles = self.outputs.lock();
+        let outputs = shuffles.get_mut(&shuffle).map(Vec::as_mut_slice).unwrap_or_default();
+        let blocks = |output: &mut Option<Output>| {
+            output.as_mut().map(|output| {
+                output.used = now;
+                output.blocks.clone()
+            })
+        };
+        outputs.iter_mut().map(blocks).collect()
+    }
+
+    /// Writes outputs that nobody reads to their files, those first that were not used for the longest time, until so many
+    /// bytes are free; says how many are.
+    pub(crate) fn evict(&self, bytes: u64) -> u64 {
+        let mut freed = 0;
+        for (place, blocks, size) in self.idle() {
+            if freed >= bytes {
+                break;
+            }
+            match self.write_out(place, &*blocks) {
+                Ok(file) => freed += if self.replace(place, blocks, file) { size } else { 0 },
+                Err(error) => {
+                    tracing::warn!(%error, "a map output cannot be written to disk to free its memory");
+                    break;
+                }
+            }
+        }
+        freed
+    }
+
+    /// The outputs in memory that nobody reads, by their last use.
+    fn idle(&self) -> Vec<(MapPlace, Arc<dyn TypedBlocks>, u64)> {
+        let mut idle = Vec::new();
+        for (&shuffle, outputs) in &*self.outputs.lock() {
+            let maps = outputs.len() as u32;
+            for (map, output) in (0..).map(PartitionId).zip(outputs) {
+                if let Some(Output { blocks: MapBlocks::Typed(blocks), bytes, used }) = output
+                    && Arc::strong_count(blocks) == 1
+                {
+                    idle.push((*used, MapPlace { shuffle, map, maps }, blocks.clone(), *bytes));
+                }
+            }
+        }
+        idle.sort_by_key(|(used, ..)| *used);
+        idle.into_iter().map(|(_, place, blocks, bytes)| (place, blocks, bytes)).collect()
+    }
+
+    fn write_out(
+        &self,
+        place: MapPlace,
+        blocks: &dyn TypedBlocks,
+    ) -> Result<MapOutputFile, ShuffleFileError> {
+        let mut file = self.writer(place, blocks.partitions())?;
+        blocks.write(&mut file)?;
+        self.commit(place, file)
+    }
+
+    /// Puts a file in the place of the very output it was written from; says whether that was still there.
+    fn replace(&self, place: MapPlace, written: Arc<dyn TypedBlocks>, file: MapOutputFile) -> bool {
+        let mut before = Some(MapBlocks::File(Arc::new(file)));
+        let mut bytes = 0;
+        if let Some(Some(output)) =
+            self.outputs.lock().get_mut(&place.shuffle).and_then(|outputs| outputs.get_mut(place.map.index()))
+            && let MapBlocks::Typed(blocks) = &output.blocks
+            && Arc::ptr_eq(blocks, &written)
+        {
+            bytes = std::mem::take(&mut output.bytes);
+            before = before.map(|file| std::mem::replace(&mut output.blocks, file));
+        }
+        drop(written);
+        let is_replaced = matches!(before, Some(MapBlocks::Typed(_)));
+        self.forget(before.map(|blocks| Output { blocks, bytes, used: 0 }));
+        is_replaced
+    }
+
+    /// Drops outputs, whose rows are the user's, and gives their memory back.
+    fn forget(&self, outputs: impl IntoIterator<Item = Output>) {
+        for output in outputs {
+            // Freed on this thread, which may be a task's: it must not look as if the task had freed its own.
+            meter::adopt(output.bytes);
+            self.memory.release_storage(output.bytes);
+            discard(output);
+        }
     }
 
     /// Forgets a shuffle.
     pub(crate) fn remove(&self, shuffle: ShuffleId) {
-        let removed = self.0.lock().remove(&shuffle);
-        discard(removed);
+        let removed = self.outputs.lock().remove(&shuffle);
+        let has_files =
+            removed.iter().flatten().flatten().any(|output| matches!(output.blocks, MapBlocks::File(_)));
+        self.forget(removed.into_iter().flatten().flatten());
+        if has_files
+            && let Err(error) =
+                self.disk.dirs().map_err(Into::into).and_then(|dirs| remove_shuffle(&dirs, shuffle))
+        {
+            tracing::warn!(%error, %shuffle, "the files of a shuffle cannot be removed");
+        }
     }
 
     /// Whether nothing is kept.
     #[cfg(test)]
     pub(crate) fn is_empty(&self) -> bool {
-        self.0.lock().is_empty()
+        self.outputs.lock().is_empty()
     }
 
     /// Forgets everything.
     pub(crate) fn clear(&self) {
-        let removed = std::mem::take(&mut *self.0.lock());
-        discard(removed);
+        let removed = std::mem::take(&mut *self.outputs.lock());
+        self.forget(removed.into_values().flatten().flatten());
     }
 }

@@ -1,6 +1,6 @@
 //! Rows that are consecutive numbers.
 
-use std::ops;
+use std::{iter, ops};
 
 use firesteel_types::PartitionId;
 
@@ -8,12 +8,9 @@ use super::NO_PARTITIONS;
 use crate::{
     Context,
     data::Data,
-    executor::TaskContext,
+    executor::{Pace, TaskContext},
     rdd::{Rdd, RddHandle},
 };
-
-/// Numbers between two checks for an order to end.
-const BATCH: u64 = 1 << 14;
 
 /// An [`Rdd`] of consecutive numbers. Made by [`Context::range`]; split lazily, nothing is stored.
 #[must_use = "an RDD is lazy and does nothing until an action runs it"]
@@ -103,11 +100,16 @@ impl<N: RangeNumber> Rdd for Range<N> {
         let bound = |index: u32| (u128::from(index) * u128::from(self.len) / partitions) as u64;
         let (from, to) = (bound(partition.0), bound(partition.0 + 1));
         task.count_input(to - from, 0);
-        let batches = (to - from).div_ceil(BATCH);
-        (0..batches).flat_map(move |batch| {
-            task.check();
-            let first = from + batch * BATCH;
-            self.start.forward(first).up_to(self.start.forward(first.saturating_add(BATCH).min(to)))
-        })
+        let mut pace = Pace::new(task);
+        let mut next = from;
+        let batches = iter::from_fn(move || {
+            let first = next;
+            if first == to {
+                return None;
+            }
+            next = to.min(first + pace.next_rows() as u64);
+            Some((first, next))
+        });
+        batches.flat_map(|(first, next)| self.start.forward(first).up_to(self.start.forward(next)))
     }
 }

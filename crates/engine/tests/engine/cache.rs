@@ -1,18 +1,25 @@
 //! RDDs that are kept.
 
+mod files;
+mod short_memory;
+
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use firesteel::{StorageLevel, prelude::*};
 
 use crate::support::each_backend;
 
-const LEVELS: [StorageLevel; 2] = [StorageLevel::MEMORY_ONLY, StorageLevel::MEMORY_ONLY_SER];
+/// All levels that keep anything.
+fn levels() -> impl Iterator<Item = StorageLevel> {
+    StorageLevel::NAMED.into_iter().map(|(_, level)| level).filter(|level| level.is_persisted())
+}
 
+/// Behaviours: BLK-001, BLK-010, BLK-018.
 #[test]
 fn a_kept_partition_is_computed_once_and_again_after_unpersist() {
     static COMPUTED: AtomicUsize = AtomicUsize::new(0);
     each_backend(|ctx| {
-        for level in LEVELS {
+        for level in levels() {
             COMPUTED.store(0, Ordering::Relaxed);
             let rows = ctx.range_into(0..100_u64, 4).map(|x| {
                 COMPUTED.fetch_add(1, Ordering::Relaxed);
@@ -80,6 +87,41 @@ fn a_computation_that_fails_while_it_is_kept_leaves_nothing_and_succeeds_on_retr
 
     assert_eq!(kept.collect().unwrap(), (0..10).collect::<Vec<_>>());
     assert_eq!(kept.count().unwrap(), 10);
+}
+
+#[test]
+fn rows_of_all_kinds_come_back_from_every_level() {
+    each_backend(|ctx| {
+        for level in levels() {
+            let texts = ctx.range_into(0..1000_u64, 3).map(|x| (x % 7, format!("row {x}"))).persist(level);
+            let sums = texts.reduce_by_key(|a, b| if a.len() < b.len() { a } else { b }).persist(level);
+            let empty = ctx.range_into(0..10_u32, 4).filter(|x| *x > 10).persist(level);
+            let units = ctx.range_into(0..10_000_u32, 2).map(|_| ()).persist(level);
+
+            for _ in 0..2 {
+                assert_eq!(texts.map(|(_, text)| text).collect().unwrap()[999], "row 999", "{level:?}");
+                assert_eq!(sums.count().unwrap(), 7);
+                assert_eq!(empty.count().unwrap(), 0);
+                assert_eq!(units.count().unwrap(), 10_000);
+            }
+            assert_eq!(texts.cartesian(&empty).count().unwrap(), 0);
+            assert_eq!(texts.zip(&texts).filter(|(a, b)| a == b).count().unwrap(), 1000);
+            assert_eq!(texts.take(3).unwrap().len(), 3);
+        }
+    });
+}
+
+/// Behaviours: BLK-001.
+#[test]
+fn a_level_of_no_or_too_many_copies_fails_the_job() {
+    each_backend(|ctx| {
+        for copies in [0, 40] {
+            let kept = ctx.range(0..9).persist(StorageLevel::MEMORY_ONLY.replicated(copies));
+            let error = kept.count().unwrap_err().to_string();
+
+            assert!(error.contains("1 to 39 copies"), "{error}");
+        }
+    });
 }
 
 #[test]

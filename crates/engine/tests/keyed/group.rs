@@ -1,16 +1,20 @@
 //! All values of a key side by side.
 
-use firesteel::prelude::*;
+use firesteel::{Group, prelude::*};
 
 use crate::{
     harness::{assert_in_place, for_cases, same_partitioner, sorted},
     support::each_backend,
 };
 
+fn as_groups<K>(model: impl IntoIterator<Item = (K, Vec<i64>)>) -> Vec<(K, Group<i64>)> {
+    model.into_iter().map(|(key, values)| (key, Group::from(values))).collect()
+}
+
 #[test]
 fn values_are_grouped_by_key_in_the_order_they_have() {
     for_cases(|ctx, case| {
-        let (rdd, groups) = (case.rdd(ctx), case.groups().into_iter().collect::<Vec<_>>());
+        let (rdd, groups) = (case.rdd(ctx), as_groups(case.groups()));
 
         let grouped = rdd.group_by_key_into(case.outputs);
         assert_eq!(sorted(&grouped), groups);
@@ -30,7 +34,7 @@ fn rows_are_grouped_by_what_a_function_gives() {
         let rdd = case.rdd(ctx).values();
         let mut model = std::collections::BTreeMap::<i64, Vec<i64>>::new();
         case.pairs.iter().for_each(|&(_, value)| model.entry(value % 4).or_default().push(value));
-        let model: Vec<_> = model.into_iter().collect();
+        let model = as_groups(model);
 
         assert_eq!(sorted(&rdd.group_by(|x| x % 4)), model);
         assert_eq!(sorted(&rdd.group_by_into(case.outputs, |x| x % 4)), model);

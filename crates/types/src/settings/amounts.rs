@@ -105,6 +105,11 @@ impl Permille {
     /// A thousand times the whole, beyond which no setting makes sense.
     pub const THOUSAND: Self = Self(1_000_000);
 
+    /// As a number of floating point, for arithmetic that need not be exact.
+    pub fn as_f64(self) -> f64 {
+        self.0 as f64 / 1_000.0
+    }
+
     /// Reads a decimal number with at most three places; none when the text is not one.
     pub(super) fn parse(text: &str) -> Option<Self> {
         let (whole, places) = text.split_once('.').unwrap_or((text, ""));

@@ -20,6 +20,6 @@ pub use nearest::nearest;
 pub use registry::{Entry, Preset, SECTIONS, Section, entries, find};
 pub use setting::{Setting, SettingType, Shape};
 pub use table::{
-    application::*, barrier::*, exclusion::*, executors::*, files::*, scheduling::*, shuffle::*,
+    application::*, barrier::*, exclusion::*, executors::*, files::*, memory::*, scheduling::*, shuffle::*,
     speculation::*, tasks::*,
 };

@@ -2,7 +2,9 @@
 
 use super::{
     kind::Kind,
-    table::{application, barrier, exclusion, executors, files, scheduling, shuffle, speculation, tasks},
+    table::{
+        application, barrier, exclusion, executors, files, memory, scheduling, shuffle, speculation, tasks,
+    },
 };
 
 /// What the registry says about one setting.
@@ -49,6 +51,7 @@ pub const SECTIONS: &[Section] = &[
     exclusion::SECTION,
     barrier::SECTION,
     executors::SECTION,
+    memory::SECTION,
     shuffle::SECTION,
     files::SECTION,
 ];

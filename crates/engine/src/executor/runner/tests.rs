@@ -10,7 +10,7 @@ use std::{
 
 use parking_lot::Mutex;
 
-use firesteel_scheduler::TaskDescription;
+use firesteel_scheduler::{BlockUpdate, TaskDescription};
 use firesteel_types::{
     AttemptNumber, Cpus, ExecutorId, FetchFailure, Locality, PartitionId, ResourceAssignment, ShuffleId,
     StageAttemptId, StageId, TaskIndex,
@@ -18,11 +18,9 @@ use firesteel_types::{
 
 use super::*;
 use crate::{
-    broadcast::BroadcastStore,
-    cache::BlockStore,
+    Conf,
     executor::{Blame, DriverLine, abort_task, install_panic_hook},
     ship::{Frozen, Ship, ShipError, Thawing},
-    shuffle::ShuffleStore,
     stage::ResultValue,
 };
 
@@ -33,7 +31,7 @@ impl DriverLine for NoDriver {
         false
     }
 
-    fn block_stored(&self, _task: &TaskContext, _rdd: RddId, _partition: PartitionId) {}
+    fn blocks_changed(&self, _executor: ExecutorId, _blocks: Vec<BlockUpdate>) {}
 }
 
 /// A stage whose tasks run a closure.
@@ -52,14 +50,8 @@ impl<F: Fn(&TaskContext) + Send + Sync> StageProgram for Program<F> {
 
 fn executor() -> Executor {
     install_panic_hook();
-    let environment = Environment {
-        host: "here".into(),
-        shuffles: ShuffleStore::default(),
-        blocks: BlockStore::default(),
-        broadcasts: BroadcastStore::default(),
-        driver: Arc::new(NoDriver),
-    };
-    Executor::new(Arc::new(environment), Form::Typed)
+    let environment = Environment::new(&Conf::new(), "here".into(), "test", Arc::new(NoDriver)).unwrap();
+    Executor::new(environment, Form::Typed)
 }
 
 const ATTEMPT: AttemptId = AttemptId(7);

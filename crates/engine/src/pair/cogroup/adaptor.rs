@@ -4,20 +4,20 @@ use std::hash::Hash;
 
 use firesteel_types::PartitionId;
 
-use super::Groups;
+use super::{Groups, Side, Together};
 use crate::{
     data::Data,
     executor::TaskContext,
-    pair::Input,
+    pair::{Input, Loaded},
     partitioner::KeyPartitioner,
-    rdd::{Rdd, RddHandle},
+    rdd::{Either, Rdd, RddHandle},
 };
 
 /// Groups between two checks for an order to end.
 const BATCH: usize = 1024;
 
 macro_rules! cogroup {
-    ($(#[$doc:meta])* $name:ident { $($side:ident: $value:ident),* }) => {
+    ($(#[$doc:meta])* $name:ident { $($side:ident: $value:ident as $tag:ident),* } and $($absent:ty),*) => {
         $(#[$doc])*
         ///
         /// A parent that has the result's partitioner is read in place, any other one is shuffled. Rows are
@@ -66,16 +66,26 @@ macro_rules! cogroup {
                 partition: PartitionId,
                 task: &'a TaskContext,
             ) -> impl Iterator<Item = Self::Item> + 'a {
-                $(let $side = self.$side.lend(partition, task);)*
+                $(let $side = self.$side.load(partition, task);)*
+                if [$(matches!($side, Loaded::Streamed(_))),*].contains(&true) {
+                    let mut together: Together<'_, K, $($value,)* $($absent),*> =
+                        Together::new("grouping several RDDs by key", task);
+                    $(together.bring($side, Side::$tag, task);)*
+                    return Either::One(together.into_groups().map(|(key, groups)| {
+                        let ($($side,)* ..) = groups;
+                        (key, ($($side,)*))
+                    }));
+                }
+                $(let $side = $side.lent().expect("none is streamed");)*
                 let mut groups = Groups::with_capacity([$($side.len()),*].into_iter().fold(0, usize::max));
                 $(let $side = groups.assign($side, task);)*
                 $(let $side = $side.sort(groups.len(), task);)*
-                groups.into_keys().enumerate().map(move |(group, key)| {
+                Either::Two(groups.into_keys().enumerate().map(move |(group, key)| {
                     if group % BATCH == 0 {
                         task.check();
                     }
                     (key.clone(), ($($side.values(group),)*))
-                })
+                }))
             }
         }
     };
@@ -84,17 +94,17 @@ macro_rules! cogroup {
 cogroup! {
     /// An [`Rdd`] with all values that two parents have for a key. Made by
     /// [`cogroup`](crate::JoinRdd::cogroup).
-    Cogroup { first: V, second: W }
+    Cogroup { first: V as First, second: W as Second } and (), ()
 }
 
 cogroup! {
     /// An [`Rdd`] with all values that three parents have for a key. Made by
     /// [`cogroup3`](crate::JoinRdd::cogroup3).
-    Cogroup3 { first: V, second: W, third: X }
+    Cogroup3 { first: V as First, second: W as Second, third: X as Third } and ()
 }
 
 cogroup! {
     /// An [`Rdd`] with all values that four parents have for a key. Made by
     /// [`cogroup4`](crate::JoinRdd::cogroup4).
-    Cogroup4 { first: V, second: W, third: X, fourth: Y }
+    Cogroup4 { first: V as First, second: W as Second, third: X as Third, fourth: Y as Fourth } and
 }

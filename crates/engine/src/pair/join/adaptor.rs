@@ -1,14 +1,14 @@
 //! The adaptor of every join.
 
-use std::{hash::Hash, marker::PhantomData};
+use std::{hash::Hash, marker::PhantomData, rc::Rc};
 
 use firesteel_types::PartitionId;
 
-use super::{JoinKind, Lent, Table, kind::Flipped, probe::Probe};
+use super::{JoinKind, Lent, Loaded, Table, kind::Flipped, probe::Probe};
 use crate::{
     data::Data,
     executor::TaskContext,
-    pair::Input,
+    pair::{Input, cogroup::two_sides},
     partitioner::KeyPartitioner,
     rdd::{Either, Rdd, RddHandle},
 };
@@ -78,33 +78,74 @@ impl<K: Data + Hash + Eq, V: Data, W: Data, J: JoinKind<V, W>> Rdd for Join<K, V
         partition: PartitionId,
         task: &'a TaskContext,
     ) -> impl Iterator<Item = Self::Item> + 'a {
+        let name = "joining by key";
         let build_left = |rows: Lent<'a, (K, V)>| Table::of_rows(rows, task);
         let build_right = |rows: Lent<'a, (K, W)>| Table::of_rows(rows, task);
+        let spilled = |left, right| {
+            let groups = two_sides(left, right, name, task);
+            Either::Two(groups.flat_map(|(key, left, right)| pairs::<K, V, W, J>(key, left, right)))
+        };
         match (&self.left, &self.right) {
             (Input::Shuffle(_), Input::Shuffle(_)) => {
-                let (left, right) = (self.left.lend(partition, task), self.right.lend(partition, task));
-                Either::One(if left.len() < right.len() {
-                    Either::One(Probe::<_, _, _, _, Flipped<J>>::new(
-                        right.into_rows(task),
-                        build_left(left),
-                        task,
-                    ))
-                } else {
-                    Either::Two(Probe::<_, _, _, _, J>::new(left.into_rows(task), build_right(right), task))
-                })
+                match (self.left.load(partition, task), self.right.load(partition, task)) {
+                    (Loaded::Lent(left), Loaded::Lent(right)) => {
+                        Either::One(Either::One(if left.len() < right.len() {
+                            Either::One(Probe::<_, _, _, _, Flipped<J>>::new(
+                                right.into_rows(task),
+                                build_left(left),
+                                task,
+                            ))
+                        } else {
+                            Either::Two(Probe::<_, _, _, _, J>::new(
+                                left.into_rows(task),
+                                build_right(right),
+                                task,
+                            ))
+                        }))
+                    }
+                    (left, right) => spilled(left, right),
+                }
             }
-            (Input::Shuffle(_), Input::Narrow(right)) => {
-                let left = build_left(self.left.lend(partition, task));
-                Either::Two(Either::One(Probe::<_, _, _, _, Flipped<J>>::new(
-                    right.rows(partition, task),
-                    left,
-                    task,
-                )))
-            }
-            (Input::Narrow(left), _) => {
-                let right = build_right(self.right.lend(partition, task));
-                Either::Two(Either::Two(Probe::<_, _, _, _, J>::new(left.rows(partition, task), right, task)))
-            }
+            (Input::Shuffle(_), Input::Narrow(right)) => match self.left.load(partition, task) {
+                Loaded::Lent(left) => {
+                    let right = right.rows(partition, task);
+                    let left = build_left(left);
+                    Either::One(Either::Two(Either::One(Probe::<_, _, _, _, Flipped<J>>::new(
+                        right, left, task,
+                    ))))
+                }
+                left @ Loaded::Streamed(_) => spilled(left, self.right.stream(partition, task)),
+            },
+            (Input::Narrow(left), _) => match self.right.load(partition, task) {
+                Loaded::Lent(right) => {
+                    let left = left.rows(partition, task);
+                    let right = build_right(right);
+                    Either::One(Either::Two(Either::Two(Probe::<_, _, _, _, J>::new(left, right, task))))
+                }
+                right @ Loaded::Streamed(_) => spilled(self.left.stream(partition, task), right),
+            },
         }
     }
+}
+
+/// Every pair of values of one key, and what stays alone.
+fn pairs<K: Data, V: Data, W: Data, J: JoinKind<V, W>>(
+    key: K,
+    left: Vec<V>,
+    right: Vec<W>,
+) -> impl Iterator<Item = (K, J::Row)> {
+    let (left_alone, right_alone) = match (left.is_empty(), right.is_empty()) {
+        (false, false) => {
+            let right = Rc::new(right);
+            return Either::One(left.into_iter().flat_map(move |value| {
+                let (key, right) = (key.clone(), right.clone());
+                (0..right.len()).map(move |place| (key.clone(), J::both(value.clone(), right[place].clone())))
+            }));
+        }
+        (false, true) => (left, Vec::new()),
+        (true, _) => (Vec::new(), right),
+    };
+    let alone =
+        left_alone.into_iter().filter_map(J::left).chain(right_alone.into_iter().filter_map(J::right));
+    Either::Two(alone.map(move |row| (key.clone(), row)))
 }

@@ -1,11 +1,14 @@
 //! The rows of one partition in memory, lent to tables that name them by number.
 
+use std::ops::ControlFlow;
+
 use firesteel_types::PartitionId;
 
 use crate::{
     data::Data,
     executor::{Abort, TaskContext, abort_task},
     pair::Input,
+    spill::{Size, Watch},
 };
 
 /// Rows between two checks for an order to end.
@@ -21,18 +24,74 @@ pub(crate) struct Lent<'a, T> {
     shift: u32,
 }
 
+/// What a side of a join turned out to be.
+pub(crate) enum Loaded<'a, T> {
+    /// All rows are in memory.
+    Lent(Lent<'a, T>),
+    /// They do not fit there.
+    Streamed(Box<dyn Iterator<Item = T> + 'a>),
+}
+
+/// Bytes that a table needs for each row it finds.
+const PER_ROW: usize = 4 * size_of::<u32>();
+
 impl<K: Data, V: Data> Input<(K, V), (K, V)> {
-    /// The rows of one partition, all in memory. Those of a shuffle are where they were; those of a narrow
+    /// The rows of one partition, in memory if they fit. Those of a shuffle are where they were; those of a narrow
     /// parent are computed and kept until the task is over.
-    pub(crate) fn lend<'a>(&'a self, partition: PartitionId, task: &'a TaskContext) -> Lent<'a, (K, V)> {
+    pub(crate) fn load<'a>(&'a self, partition: PartitionId, task: &'a TaskContext) -> Loaded<'a, (K, V)> {
         match self {
-            Self::Narrow(parent) => {
-                let computed = parent.rows(partition, task);
-                let mut rows = Vec::with_capacity(computed.size_hint().0);
-                computed.for_each(|row| rows.push(row));
-                Lent::new(vec![task.hold(rows).as_slice()])
-            }
-            Self::Shuffle(read) => Lent::new(read.blocks(partition, task)),
+            Self::Narrow(parent) => keep(parent.rows(partition, task), task),
+            Self::Shuffle(read) => match read.blocks(partition, task).lend(PER_ROW, task) {
+                Ok(blocks) => Loaded::Lent(Lent::new(blocks)),
+                Err(blocks) => Loaded::Streamed(Box::new(blocks.into_rows(task))),
+            },
+        }
+    }
+
+    /// The rows of one partition, one after the other.
+    pub(crate) fn stream<'a>(&'a self, partition: PartitionId, task: &'a TaskContext) -> Loaded<'a, (K, V)> {
+        Loaded::Streamed(match self {
+            Self::Narrow(parent) => Box::new(parent.rows(partition, task)),
+            Self::Shuffle(read) => Box::new(read.rows(partition, task)),
+        })
+    }
+}
+
+/// Rows in memory until the task is over, if they fit.
+fn keep<'a, T: Data>(mut computed: impl Iterator<Item = T> + 'a, task: &'a TaskContext) -> Loaded<'a, T> {
+    let mut rows: Vec<T> =
+        Vec::with_capacity(computed.size_hint().0.min(task.room() as usize / 4 / size_of::<T>().max(1)));
+    let mut watch = Watch::new("one side of a join", task);
+    let filled = computed.by_ref().try_for_each(|row| {
+        rows.push(row);
+        let is_full = rows.len() == rows.capacity();
+        if !watch.tick() && !is_full {
+            return ControlFlow::Continue(());
+        }
+        let held = rows.capacity() * size_of::<T>();
+        let size = Size { held, growth: rows.len() * PER_ROW + if is_full { 2 * held } else { 0 } };
+        if watch.must_spill(size) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    });
+    match filled {
+        ControlFlow::Continue(()) => Loaded::Lent(Lent::new(vec![task.hold(rows).as_slice()])),
+        ControlFlow::Break(()) => Loaded::Streamed(Box::new(rows.into_iter().chain(computed))),
+    }
+}
+
+impl<'a, T: Data> Loaded<'a, T> {
+    /// The rows, if they are in memory.
+    pub(crate) fn lent(self) -> Option<Lent<'a, T>> {
+        match self {
+            Self::Lent(rows) => Some(rows),
+            Self::Streamed(_) => None,
+        }
+    }
+
+    /// Gives out all rows, in order.
+    pub(crate) fn for_each(self, task: &'a TaskContext, mut f: impl FnMut(T)) {
+        match self {
+            Self::Lent(rows) => rows.into_rows(task).for_each(|row| f(row.clone())),
+            Self::Streamed(rows) => rows.for_each(f),
         }
     }
 }

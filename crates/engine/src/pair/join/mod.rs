@@ -17,7 +17,7 @@ mod tests;
 pub use adaptor::Join;
 pub use join_rdd::JoinRdd;
 pub use kind::{FullOuter, Inner, JoinKind, LeftOuter, RightOuter};
-pub(crate) use lent::Lent;
+pub(crate) use lent::{Lent, Loaded};
 pub use subtract::SubtractByKey;
 pub(crate) use subtract::rows_without;
 pub(crate) use table::Table;

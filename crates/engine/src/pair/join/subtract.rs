@@ -4,11 +4,11 @@ use std::hash::Hash;
 
 use firesteel_types::PartitionId;
 
-use super::Table;
+use super::{Loaded, Table};
 use crate::{
     data::Data,
     executor::TaskContext,
-    pair::Input,
+    pair::{Input, cogroup::two_sides},
     partitioner::KeyPartitioner,
     rdd::{Either, Rdd, RddHandle},
 };
@@ -72,13 +72,24 @@ pub(crate) fn rows_without<'a, K: Data + Hash + Eq, V: Data, W: Data>(
     partition: PartitionId,
     task: &'a TaskContext,
 ) -> impl Iterator<Item = (K, V)> + 'a {
-    let taken = Table::of_keys(right.lend(partition, task), task);
-    let stays = move |row: &(K, V)| taken.first(&row.0).is_none();
-    match left {
-        Input::Narrow(left) => Either::One(left.rows(partition, task).filter(stays)),
-        Input::Shuffle(_) => {
-            let rows = left.lend(partition, task).into_rows(task);
-            Either::Two(rows.filter(move |&row| stays(row)).cloned())
+    let right = match right.load(partition, task) {
+        Loaded::Lent(right) => right,
+        right @ Loaded::Streamed(_) => {
+            let groups = two_sides(left.stream(partition, task), right, "subtracting by key", task);
+            let stay = groups.filter(|(_, _, right)| right.is_empty());
+            return Either::One(
+                stay.flat_map(|(key, left, _)| left.into_iter().map(move |value| (key.clone(), value))),
+            );
         }
-    }
+    };
+    let taken = Table::of_keys(right, task);
+    Either::Two(match left {
+        Input::Narrow(left) => {
+            Either::One(left.rows(partition, task).filter(move |row| taken.first(&row.0).is_none()))
+        }
+        // A row that is still where it was is cloned only if it stays.
+        Input::Shuffle(left) => Either::Two(
+            left.blocks(partition, task).into_rows_where(task, move |row| taken.first(&row.0).is_none()),
+        ),
+    })
 }

@@ -28,6 +28,10 @@ section! { "Files and blocks":
     /// How blocks and checkpoints are compressed.
     IO_COMPRESSION_CODEC: Codec = "firesteel.io.compression.codec", Codec::KIND, Is("lz4"), "0.1.0";
 
+    /// The level of `zstd` where it is chosen: higher is smaller and slower.
+    IO_COMPRESSION_ZSTD_LEVEL: u32 = "firesteel.io.compression.zstd.level",
+        Kind::Integer { min: 1, max: 22 }, Is("1"), "0.1.0";
+
     /// Whether cached partitions in serialized form are compressed.
     RDD_COMPRESS: bool = "firesteel.rdd.compress", Kind::Bool, Is("true"), "0.1.0";
 

@@ -11,6 +11,7 @@ pub(super) mod barrier;
 pub(super) mod exclusion;
 pub(super) mod executors;
 pub(super) mod files;
+pub(super) mod memory;
 pub(super) mod scheduling;
 pub(super) mod shuffle;
 pub(super) mod speculation;

@@ -21,4 +21,10 @@ section! { "Shuffle":
     /// Whether a fetch failure discards every map output of the host it concerns, where the host may be lost.
     FILES_FETCH_FAILURE_UNREGISTER_OUTPUT_ON_HOST: bool =
         "firesteel.files.fetchFailure.unRegisterOutputOnHost", Kind::Bool, Is("false"), "0.1.0";
+
+    /// Whether the files that map tasks leave for reduce tasks are compressed.
+    SHUFFLE_COMPRESS: bool = "firesteel.shuffle.compress", Kind::Bool, Is("true"), "0.1.0";
+
+    /// Whether rows that do not fit in memory are compressed when they are spilled.
+    SHUFFLE_SPILL_COMPRESS: bool = "firesteel.shuffle.spill.compress", Kind::Bool, Is("true"), "0.1.0";
 }

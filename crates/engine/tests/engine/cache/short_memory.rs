@@ -1,0 +1,194 @@
+//! More rows than there is memory for.
+
+use std::{
+    fs,
+    path::Path,
+    sync::atomic::{AtomicUsize, Ordering},
+};
+
+use firesteel::{ContextBuilder, StorageLevel, prelude::*};
+use tempfile::TempDir;
+
+use super::{files::blocks, levels};
+use crate::support::each_backend_with;
+
+/// A row of about a thousand bytes that is like no other, and that compression makes no smaller.
+fn text(row: u64) -> (u64, String) {
+    let mut state = row.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
+    let words = (0..62).map(|_| {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        format!("{state:016x}")
+    });
+    (row, words.collect())
+}
+
+/// Runs `test` on each backend with 4 MiB of memory and a folder for files.
+fn with_little_memory(test: impl Fn(&Context, &Path)) {
+    let folder = TempDir::new().unwrap();
+    let parent = folder.path().to_str().unwrap();
+    let set = |builder: ContextBuilder| {
+        builder.set("firesteel.memory.budget", "4m").unwrap().set("firesteel.local.dir", parent).unwrap()
+    };
+    each_backend_with(set, |ctx| test(&ctx, folder.path()));
+}
+
+/// Checks that the rows of a kept RDD are `0..rows`, with their texts.
+fn check<R: Rdd<Item = (u64, String)>>(kept: &R, rows: u64) {
+    let seen = kept.map(|(row, found)| (row, found == text(row).1)).collect().unwrap();
+    assert!(seen.iter().copied().eq((0..rows).map(|row| (row, true))), "{} rows", seen.len());
+}
+
+/// Behaviours: BLK-005, BLK-008, BLK-019.
+#[test]
+fn memory_only_keeps_what_fits_and_computes_the_rest_again() {
+    static COMPUTED: AtomicUsize = AtomicUsize::new(0);
+    with_little_memory(|ctx, folder| {
+        for level in [StorageLevel::MEMORY_ONLY, StorageLevel::MEMORY_ONLY_SER] {
+            let rows = ctx.range_into(0..6400_u64, 16).map(|row| {
+                COMPUTED.fetch_add(1, Ordering::Relaxed);
+                text(row)
+            });
+            let kept = rows.persist(level);
+            check(&kept, 6400);
+
+            for _ in 0..3 {
+                COMPUTED.store(0, Ordering::Relaxed);
+                check(&kept, 6400);
+                let computed = COMPUTED.load(Ordering::Relaxed);
+                assert!(
+                    0 < computed && computed < 6400,
+                    "{computed} of 6400 rows computed again at {level:?}"
+                );
+            }
+            assert_eq!(blocks(folder).len(), 0);
+        }
+    });
+}
+
+/// Behaviours: BLK-007, BLK-008.
+#[test]
+fn levels_with_a_disk_compute_every_partition_once() {
+    static COMPUTED: AtomicUsize = AtomicUsize::new(0);
+    with_little_memory(|ctx, folder| {
+        for level in
+            [StorageLevel::MEMORY_AND_DISK, StorageLevel::MEMORY_AND_DISK_SER, StorageLevel::DISK_ONLY]
+        {
+            COMPUTED.store(0, Ordering::Relaxed);
+            let rows = ctx.range_into(0..6400_u64, 16).map(|row| {
+                COMPUTED.fetch_add(1, Ordering::Relaxed);
+                text(row)
+            });
+            let kept = rows.persist(level);
+            for _ in 0..3 {
+                check(&kept, 6400);
+            }
+
+            assert_eq!(COMPUTED.load(Ordering::Relaxed), 6400, "{level:?}");
+            assert!(blocks(folder).len() >= 2, "some are on disk");
+        }
+    });
+}
+
+/// Behaviours: BLK-007, BLK-008.
+#[test]
+fn a_partition_larger_than_all_memory_is_streamed() {
+    static COMPUTED: AtomicUsize = AtomicUsize::new(0);
+    with_little_memory(|ctx, folder| {
+        for level in levels().filter(|level| level.replication == 1) {
+            COMPUTED.store(0, Ordering::Relaxed);
+            let rows = ctx.range_into(0..6000_u64, 1).map(|row| {
+                COMPUTED.fetch_add(1, Ordering::Relaxed);
+                text(row)
+            });
+            let kept = rows.persist(level);
+            assert_eq!(kept.first().unwrap().0, 0);
+            let collected = COMPUTED.swap(0, Ordering::Relaxed);
+            assert_eq!(
+                collected < 6000,
+                !level.disk,
+                "given up when memory is full: {collected} at {level:?}"
+            );
+            check(&kept, 6000);
+            check(&kept, 6000);
+
+            let times = if level.disk { 0 } else { 2 };
+            assert_eq!(COMPUTED.load(Ordering::Relaxed), times * 6000, "{level:?}");
+            assert_eq!(blocks(folder).len(), usize::from(level.disk), "{level:?}");
+            kept.unpersist();
+        }
+    });
+}
+
+/// Behaviours: BLK-005, BLK-007.
+#[test]
+fn the_partition_that_was_not_used_for_the_longest_time_makes_room() {
+    static COMPUTED: [AtomicUsize; 3] = [const { AtomicUsize::new(0) }; 3];
+    let computed = || COMPUTED.each_ref().map(|rows| rows.load(Ordering::Relaxed));
+    with_little_memory(|ctx, folder| {
+        for level in [StorageLevel::MEMORY_ONLY, StorageLevel::MEMORY_AND_DISK] {
+            for rows in &COMPUTED {
+                rows.store(0, Ordering::Relaxed);
+            }
+            let kept = [0, 1, 2].map(|which| {
+                let rows = ctx.range_into(0..1300_u64, 1).with(which).map(|which, row| {
+                    COMPUTED[*which].fetch_add(1, Ordering::Relaxed);
+                    text(row)
+                });
+                rows.persist(level)
+            });
+            // Two have room. Of these the first was used last when the third one comes.
+            for which in [0, 1, 0, 2, 0, 2] {
+                check(&kept[which], 1300);
+            }
+            assert_eq!(computed(), [1300, 1300, 1300], "{level:?}");
+            assert_eq!(blocks(folder).len(), usize::from(level.disk), "the second one left memory");
+
+            check(&kept[1], 1300);
+            let times = if level.disk { 1 } else { 2 };
+            assert_eq!(computed(), [1300, times * 1300, 1300], "{level:?}");
+            for kept in kept {
+                kept.unpersist();
+            }
+        }
+    });
+}
+
+#[test]
+fn many_tasks_that_keep_more_than_there_is_room_for_all_come_to_an_end() {
+    with_little_memory(|ctx, _| {
+        let kept: Vec<_> = (0..6_u64)
+            .map(|which| {
+                let level = [StorageLevel::MEMORY_ONLY, StorageLevel::MEMORY_AND_DISK][which as usize % 2];
+                ctx.range_into(0..2000, 8).map(text).persist(level)
+            })
+            .collect();
+        for _ in 0..2 {
+            let jobs: Vec<_> = kept.iter().map(|kept| kept.count_async()).collect();
+            for job in jobs {
+                assert_eq!(job.wait().unwrap(), 2000);
+            }
+        }
+        for kept in &kept {
+            check(kept, 2000);
+        }
+    });
+}
+
+/// Behaviours: CKPT-007.
+#[test]
+fn a_local_checkpoint_gives_up_nothing_and_says_what_to_do_when_a_file_is_lost() {
+    with_little_memory(|ctx, folder| {
+        let rdd = ctx.range_into(0..6400_u64, 16).map(text).local_checkpoint();
+        rdd.count().unwrap();
+        assert!(rdd.is_checkpointed());
+        check(&rdd, 6400);
+
+        for path in blocks(folder) {
+            fs::remove_file(path).unwrap();
+        }
+        let error = rdd.count().unwrap_err().to_string();
+        assert!(error.contains("local checkpoint is lost") && error.contains("`checkpoint`"), "{error}");
+    });
+}

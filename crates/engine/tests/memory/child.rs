@@ -1,0 +1,45 @@
+//! Runs one case in a process of its own, so that its memory can be read from the system.
+
+use std::{env, process::Command};
+
+use firesteel::{Conf, prelude::*};
+
+const CASE: &str = "FIRESTEEL_TEST_CASE";
+
+/// What tasks and stored blocks may use in a case.
+pub(crate) const BUDGET: u64 = 4 << 20;
+/// What the process needs beside: its code, stacks, buffers of files, the overdraft of its tasks.
+pub(crate) const BESIDE: u64 = 64 << 20;
+
+/// A context with the small budget.
+pub(crate) fn tight(shipped: bool) -> Context {
+    let conf = Conf::new().set("firesteel.memory.budget", BUDGET.to_string() + "b").unwrap();
+    Context::builder().master("local[2]").conf(conf).shipped(shipped).start().unwrap()
+}
+
+/// Runs the test of this name again in a child process, where it runs `case`; says how much memory that took at most.
+pub(crate) fn in_child(test: &str, case: impl FnOnce()) -> Option<u64> {
+    if env::var(CASE).is_ok_and(|running| running == test) {
+        case();
+        println!("\npeak {}", peak_resident_bytes());
+        return None;
+    }
+    let child = Command::new(env::current_exe().unwrap())
+        .args(["--exact", test, "--nocapture", "--test-threads=1"])
+        .env(CASE, test)
+        // The allocator gives freed memory back at once and not some milliseconds later, so that the peak is ours.
+        .env("MIMALLOC_PURGE_DELAY", "0")
+        .output()
+        .unwrap();
+    let out = String::from_utf8_lossy(&child.stdout);
+    assert!(child.status.success(), "{test} failed: {out}\n{}", String::from_utf8_lossy(&child.stderr));
+    let peak = out.lines().find_map(|line| line.strip_prefix("peak ")).unwrap_or_else(|| panic!("{out}"));
+    Some(peak.parse().unwrap())
+}
+
+/// The most memory that this process had at once.
+fn peak_resident_bytes() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
+    line.trim().trim_end_matches(" kB").parse::<u64>().unwrap() << 10
+}

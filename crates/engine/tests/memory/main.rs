@@ -1,0 +1,8 @@
+//! Data that is many times larger than the memory it may use.
+#![allow(clippy::panic, clippy::print_stdout, clippy::unwrap_used, reason = "tests")]
+
+mod child;
+mod disks;
+mod operators;
+mod shares;
+mod shuffles;

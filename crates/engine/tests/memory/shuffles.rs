@@ -1,0 +1,150 @@
+//! Shuffle files on disk: what is in them, what becomes of damaged ones, and when they go.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    thread,
+    time::{Duration, Instant},
+};
+
+use firesteel::{Conf, prelude::*};
+use tempfile::TempDir;
+
+/// A context whose shuffles are files in a folder of the test's own.
+fn on_disk(folder: &TempDir) -> Context {
+    let conf = Conf::new().set("firesteel.local.dir", folder.path().display()).unwrap();
+    Context::builder().master("local[2]").conf(conf).shipped(true).start().unwrap()
+}
+
+/// The files below a folder whose names end so.
+fn files(folder: &Path, ending: &str) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    let mut folders = vec![folder.to_path_buf()];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).unwrap().map(Result::unwrap) {
+            if entry.file_type().unwrap().is_dir() {
+                folders.push(entry.path());
+            } else if entry.file_name().to_str().unwrap().ends_with(ending) {
+                found.push(entry.path());
+            }
+        }
+    }
+    found.sort();
+    found
+}
+
+/// Behaviours: SHUF-012.
+#[test]
+fn map_tasks_whose_files_are_damaged_run_again() {
+    let folder = TempDir::new().unwrap();
+    let ctx = on_disk(&folder);
+    let ran = ctx.long_accumulator("map tasks");
+    let pairs = ctx.range_into(0..1000_u64, 4).with(ran.clone()).map_partitions(|ran, rows| {
+        ran.add(1);
+        Rows::new(rows.map(|x| (x % 10, x)))
+    });
+    let sums = pairs.reduce_by_key_into(3, |a, b| a + b);
+    let expected = sorted(&sums);
+    assert_eq!((expected.len(), ran.value().sum), (10, 4));
+
+    let data = files(folder.path(), ".data");
+    assert_eq!(data.len(), 4);
+    fs::OpenOptions::new().write(true).open(&data[1]).unwrap().set_len(3).unwrap();
+    let mut flipped = fs::read(&data[2]).unwrap();
+    let middle = flipped.len() / 2;
+    flipped[middle] ^= 1;
+    fs::write(&data[2], flipped).unwrap();
+
+    assert_eq!(sorted(&sums), expected);
+    assert!(ran.value().sum > 4, "what was damaged was made again");
+}
+
+/// Waits for what another thread does soon.
+fn until(is_so: impl Fn() -> bool) {
+    let start = Instant::now();
+    while !is_so() {
+        assert!(start.elapsed() < Duration::from_secs(60), "it does not happen");
+        thread::yield_now();
+    }
+}
+
+fn sorted<R: Rdd<Item: Ord>>(rdd: &R) -> Vec<R::Item> {
+    let mut rows = rdd.collect().unwrap();
+    rows.sort();
+    rows
+}
+
+/// Behaviours: SHUF-015.
+#[test]
+fn as_much_is_read_as_was_written() {
+    for shipped in [false, true] {
+        let ctx = Context::builder().master("local[2]").shipped(shipped).start().unwrap();
+        let pairs = ctx.range_into(0..1000_u64, 4).map(|x| (format!("key {}", x % 50), x));
+
+        assert_eq!(pairs.group_by_key_into(3).count().unwrap(), 50);
+
+        let stages = ctx.status().unwrap().stages();
+        let sum = |figure: fn(&firesteel::TaskMetrics) -> u64| {
+            stages.iter().map(|stage| figure(&stage.metrics)).sum::<u64>()
+        };
+        assert_eq!(sum(|of| of.shuffle_records_written), 1000);
+        assert_eq!(sum(|of| of.shuffle_records_read), 1000);
+        assert_eq!(sum(|of| of.shuffle_bytes_written), sum(|of| of.shuffle_bytes_read));
+        assert!(sum(|of| of.shuffle_bytes_written) > 0);
+    }
+}
+
+/// Behaviours: SHUF-016, BLK-024.
+#[test]
+fn the_files_of_a_shuffle_go_with_its_last_handle_and_all_others_with_the_context() {
+    let folder = TempDir::new().unwrap();
+    let ctx = on_disk(&folder);
+    let (kept, dropped) =
+        (ctx.range_into(0..100, 3).map(|x| (x % 5, x)), ctx.range_into(0..100, 2).map(|x| (x % 5, x)));
+    let kept = kept.group_by_key_into(2);
+    assert_eq!(kept.count().unwrap(), 5);
+    assert_eq!(dropped.group_by_key_into(2).count().unwrap(), 5);
+
+    let left = || (files(folder.path(), ".data").len(), files(folder.path(), ".index").len());
+    until(|| left() == (3, 3));
+    drop(kept);
+    until(|| left() == (0, 0));
+    drop(ctx);
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0, "not even the folder is left");
+}
+
+#[test]
+fn every_compression_gives_the_same_rows() {
+    for (codec, shuffle, spill) in [
+        ("lz4", "true", "false"),
+        ("zstd", "true", "true"),
+        ("lz4", "false", "true"),
+        ("zstd", "false", "false"),
+    ] {
+        let conf = Conf::new()
+            .set("firesteel.io.compression.codec", codec)
+            .and_then(|conf| conf.set("firesteel.shuffle.compress", shuffle))
+            .and_then(|conf| conf.set("firesteel.shuffle.spill.compress", spill))
+            .and_then(|conf| conf.set("firesteel.memory.budget", "1m"))
+            .unwrap();
+        let ctx = Context::builder().master("local[2]").conf(conf).shipped(true).start().unwrap();
+
+        let rows = ctx.range_into(0..200_000_u64, 3).map(|x| (x % 1000, x)).repartition(2);
+
+        assert_eq!(rows.map(|(_, x)| x).reduce(|a, b| a + b).unwrap(), 199_999 * 100_000);
+    }
+}
+
+#[test]
+fn a_folder_that_cannot_be_used_is_named_with_the_setting() {
+    let folder = TempDir::new().unwrap();
+    let file = folder.path().join("a file");
+    fs::write(&file, "").unwrap();
+    let conf = Conf::new().set("firesteel.local.dir", file.display()).unwrap();
+    let ctx = Context::builder().master("local[2]").conf(conf).shipped(true).start().unwrap();
+
+    let error = ctx.range(0..10).map(|x| (x, x)).group_by_key().count().unwrap_err().to_string();
+
+    assert!(error.contains("a file") && error.contains("firesteel.local.dir"), "{error}");
+    assert_eq!(ctx.range(0..10).count().unwrap(), 10);
+}
