@@ -62,6 +62,15 @@ impl Error {
     }
 }
 
+/// An error with its causes in one line. Causes that the error has in its own text are not said twice.
+pub(crate) fn with_causes(error: &dyn std::error::Error) -> String {
+    let causes = std::iter::successors(error.source(), |cause| cause.source());
+    causes.fold(error.to_string(), |text, cause| {
+        let cause = cause.to_string();
+        if text.contains(&cause) { text } else { format!("{text}: {cause}") }
+    })
+}
+
 /// A failed operation on a file of the program's own.
 impl From<std::io::Error> for Error {
     fn from(source: std::io::Error) -> Self {

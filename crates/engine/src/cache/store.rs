@@ -1,7 +1,6 @@
 //! The blocks of one process, as tasks and the driver use them: [`BlockStore`].
 
 use std::{
-    error::Error,
     sync::{
         Arc,
         atomic::{AtomicBool, Ordering},
@@ -26,7 +25,10 @@ use super::{
     budget::BlockBudget,
     here_only::{NoPeers, ToDriver},
 };
-use crate::executor::{Abort, Disk, DriverLine, TaskContext, abort_task};
+use crate::{
+    error::with_causes,
+    executor::{Abort, Disk, DriverLine, TaskContext, abort_task},
+};
 
 /// The cached partitions of one process, in memory and on disk.
 pub(crate) struct BlockStore {
@@ -165,9 +167,7 @@ pub(super) fn fail_with(id: BlockId, error: &BlockError) -> ! {
     if let BlockError::Lock(LockError::Cancelled { .. }) = error {
         abort_task(Abort::Killed);
     }
-    let causes = std::iter::successors(error.source(), |cause| (**cause).source());
-    let message = causes.fold(error.to_string(), |text, cause| format!("{text}: {cause}"));
-    fail(id, &message)
+    fail(id, &with_causes(error))
 }
 
 #[cfg(test)]

@@ -17,9 +17,9 @@ use super::{
 };
 use crate::{
     contain::contain,
+    error::with_causes,
     executor::{Launch, Report, ReportedEnd},
     rdd::RddHandle,
-    ship::ShipError,
     stage::{Form, StageProgram, TaskOutput, thaw_program},
 };
 
@@ -203,7 +203,7 @@ fn ship(program: &dyn StageProgram, depth: u32) -> Result<Arc<dyn StageProgram>,
     let ship = || {
         contain(|| program.to_bytes().and_then(|bytes| thaw_program(&bytes)))
             .map_err(|message| format!("serializing it panicked: {message}"))?
-            .map_err(|error| error_text(&error))
+            .map_err(|error| with_causes(&error))
     };
     if depth < DEEP {
         return ship();
@@ -219,11 +219,5 @@ fn ship(program: &dyn StageProgram, depth: u32) -> Result<Arc<dyn StageProgram>,
 fn data_of(rdd: &RddHandle, partition: PartitionId) -> Result<Vec<(RddId, u32, Arc<[u8]>)>, String> {
     contain(|| register::partition_data(rdd, partition))
         .map_err(|message| format!("serializing the rows of its partition panicked: {message}"))?
-        .map_err(|error| error_text(&error))
-}
-
-/// An error with its causes, in one line.
-fn error_text(error: &ShipError) -> String {
-    let cause = std::error::Error::source(error).map(|cause| format!(": {cause}")).unwrap_or_default();
-    format!("{error}{cause}")
+        .map_err(|error| with_causes(&error))
 }

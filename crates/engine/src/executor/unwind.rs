@@ -8,6 +8,8 @@ use std::panic;
 
 use firesteel_types::{FetchFailure, RddId};
 
+use crate::error::with_causes;
+
 /// Why a task ended itself.
 #[derive(Debug)]
 pub(crate) enum Abort {
@@ -32,11 +34,7 @@ pub(crate) fn abort_task(abort: Abort) -> ! {
 /// Unwinds the task because of the disk, or of rows that cannot be serialized.
 #[cold]
 pub(crate) fn abort_storage(error: &dyn std::error::Error) -> ! {
-    let text = error.to_string();
-    // Some errors have their cause in their own text.
-    let cause = error.source().map(ToString::to_string).filter(|cause| !text.contains(cause));
-    let message = cause.map(|cause| format!("{text}: {cause}")).unwrap_or(text);
-    abort_task(Abort::Failed { message, operator: None })
+    abort_task(Abort::Failed { message: with_causes(error), operator: None })
 }
 
 impl Abort {

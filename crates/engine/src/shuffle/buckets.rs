@@ -1,11 +1,11 @@
 //! The rows of one map task, dealt to reduce partitions: [`Buckets`].
 
 use firesteel_storage::{
-    memory::meter,
+    memory::is_counting,
     shuffle::files::{ShuffleFileError, SpillFile, SpillWriter},
 };
 
-use super::map_output::TypedBuckets;
+use super::map_output::{TypedBuckets, write_rows};
 use crate::{
     data::Data,
     executor::{TaskContext, abort_storage},
@@ -18,8 +18,6 @@ pub(crate) struct Buckets<'a, T> {
     spills: Vec<SpillFile>,
     records: u64,
     watch: Watch,
-    /// What the task held before.
-    before: i64,
     task: &'a TaskContext,
 }
 
@@ -35,9 +33,8 @@ pub(crate) struct Dealt<T> {
 
 impl<'a, T: Data> Buckets<'a, T> {
     pub(crate) fn new(partitions: u32, task: &'a TaskContext) -> Self {
-        let before = meter::live();
         let rows = (0..partitions).map(|_| Vec::new()).collect();
-        Self { rows, spills: Vec::new(), records: 0, watch: Watch::new("shuffle write", task), before, task }
+        Self { rows, spills: Vec::new(), records: 0, watch: Watch::new("shuffle write", task), task }
     }
 
     /// Makes room for `rows` rows in all, if they are spread evenly and memory allows.
@@ -76,7 +73,8 @@ impl<'a, T: Data> Buckets<'a, T> {
 
     #[cold]
     fn look(&mut self, growth: usize) {
-        let held = if meter::live() == 0 { self.rows.iter().map(Vec::capacity).sum::<usize>() } else { 0 };
+        // Where everything is measured nobody asks, and there may be very many buckets.
+        let held = if is_counting() { 0 } else { self.rows.iter().map(Vec::capacity).sum::<usize>() };
         if self.watch.must_spill(Size { held: held * size_of::<T>(), growth }) {
             self.spill();
         }
@@ -98,10 +96,10 @@ impl<'a, T: Data> Buckets<'a, T> {
 
     /// What became of the rows, and how many there were.
     pub(crate) fn finish(self) -> (Dealt<T>, u64) {
-        let Self { rows, spills, records, before, .. } = self;
+        let Self { rows, spills, records, watch, .. } = self;
         let records = records + rows.iter().map(|rows| rows.len() as u64).sum::<u64>();
         let rows = TypedBuckets(rows);
-        let bytes = (meter::live() - before).max(0).cast_unsigned().max(rows.own_bytes());
+        let bytes = watch.measured_bytes().max(rows.own_bytes());
         (Dealt { spills, rows, bytes }, records)
     }
 }
@@ -114,9 +112,7 @@ fn write_spill<T: Data>(
     let mut spill = SpillWriter::new(&environment.disk.dirs()?, environment.spill_compression);
     for (partition, rows) in (0..).zip(buckets).filter(|(_, rows)| !rows.is_empty()) {
         spill.start(partition);
-        let mut writer = spill.rows();
-        writer.extend(&rows)?;
-        writer.finish()?;
+        write_rows(&mut spill, &rows)?;
     }
     spill.finish()
 }

@@ -2,7 +2,10 @@
 
 use std::{any::Any, convert::Infallible, iter, sync::Arc};
 
-use firesteel_storage::shuffle::files::{FileRange, MapOutputFile, MapOutputWriter, ShuffleFileError};
+use firesteel_storage::{
+    codec::{FrameSink, RowsWriter},
+    shuffle::files::{FileRange, MapOutputFile, MapOutputWriter, ShuffleFileError, SpillFile},
+};
 use firesteel_types::PartitionId;
 
 use crate::data::Data;
@@ -24,8 +27,8 @@ pub(crate) trait TypedBlocks: Send + Sync {
     /// How many reduce partitions there are.
     fn partitions(&self) -> u32;
 
-    /// Writes all rows to a file, partition by partition.
-    fn write(&self, file: &mut MapOutputWriter) -> Result<(), ShuffleFileError>;
+    /// Writes all rows to a file, partition by partition, behind those that were spilled.
+    fn write(&self, spills: &[SpillFile], file: &mut MapOutputWriter) -> Result<(), ShuffleFileError>;
 }
 
 /// The rows of a map task for each reduce partition.
@@ -56,20 +59,21 @@ impl<T: Data> TypedBlocks for TypedBuckets<T> {
         self.0.len() as u32
     }
 
-    fn write(&self, file: &mut MapOutputWriter) -> Result<(), ShuffleFileError> {
-        (0..).map(PartitionId).zip(self.iter()).try_for_each(|(reduce, rows)| {
+    fn write(&self, spills: &[SpillFile], file: &mut MapOutputWriter) -> Result<(), ShuffleFileError> {
+        for (reduce, rows) in (0..).map(PartitionId).zip(&self.0) {
             file.start(reduce);
-            write_rows(file, rows)
-        })
+            for spilled in spills.iter().filter_map(|spill| spill.block(reduce.0)) {
+                file.append(&spilled)?;
+            }
+            write_rows(file, rows)?;
+        }
+        Ok(())
     }
 }
 
-/// Writes rows to the block that was started.
-pub(super) fn write_rows<T: Data>(file: &mut MapOutputWriter, rows: &[T]) -> Result<(), ShuffleFileError> {
-    if rows.is_empty() {
-        return Ok(());
-    }
-    let mut writer = file.rows();
+/// Writes rows to the partition that was started.
+pub(super) fn write_rows<T: Data, S: FrameSink>(file: &mut S, rows: &[T]) -> Result<(), S::Error> {
+    let mut writer = RowsWriter::new(file);
     writer.extend(rows)?;
     writer.finish().map(drop)
 }

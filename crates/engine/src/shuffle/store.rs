@@ -13,15 +13,14 @@ use parking_lot::Mutex;
 
 use firesteel_storage::{
     codec::Compression,
-    disk::DiskError,
     memory::{MemoryManager, meter},
-    shuffle::files::{MapOutputFile, MapOutputWriter, ShuffleFileError, remove_shuffle},
+    shuffle::files::{MapOutputFile, MapOutputWriter, ShuffleFileError, SpillFile, remove_shuffle},
 };
 use firesteel_types::{AttemptId, PartitionId, ShuffleId};
 
 use super::{
     buckets::Dealt,
-    map_output::{MapBlocks, TypedBlocks, write_rows},
+    map_output::{MapBlocks, TypedBlocks},
 };
 use crate::{
     contain::discard,
@@ -92,17 +91,8 @@ impl ShuffleStore {
             self.put(place, MapBlocks::Typed(Arc::new(rows)), bytes);
             return Ok(sizes);
         }
-        let mut file = self.writer(place, rows.partitions())?;
-        for (reduce, rows) in (0..).map(PartitionId).zip(rows.iter()) {
-            file.start(reduce);
-            spills
-                .iter()
-                .filter_map(|spill| spill.block(reduce.0))
-                .try_for_each(|block| file.append(&block))?;
-            write_rows(&mut file, rows)?;
-        }
+        let file = self.write_out(place, &rows, &spills)?;
         drop((rows, spills));
-        let file = self.commit(place, file)?;
         let sizes = file.lengths();
         self.put(place, MapBlocks::File(Arc::new(file)), 0);
         Ok(sizes)
@@ -118,16 +108,20 @@ impl ShuffleStore {
         is_granted
     }
 
-    fn writer(&self, place: MapPlace, partitions: u32) -> Result<MapOutputWriter, DiskError> {
-        let attempt = AttemptId(self.writers.fetch_add(1, Ordering::Relaxed));
-        let MapPlace { shuffle, map, .. } = place;
+    /// Writes an output to its file.
+    fn write_out(
+        &self,
+        MapPlace { shuffle, map, .. }: MapPlace,
+        blocks: &dyn TypedBlocks,
+        spills: &[SpillFile],
+    ) -> Result<MapOutputFile, ShuffleFileError> {
         let dirs = self.disk.dirs()?;
-        Ok(MapOutputWriter::new(&dirs, shuffle, map, partitions, self.compression, attempt))
-    }
-
-    fn commit(&self, place: MapPlace, file: MapOutputWriter) -> Result<MapOutputFile, ShuffleFileError> {
+        let attempt = AttemptId(self.writers.fetch_add(1, Ordering::Relaxed));
+        let mut file =
+            MapOutputWriter::new(&dirs, shuffle, map, blocks.partitions(), self.compression, attempt);
+        blocks.write(spills, &mut file)?;
         file.commit()?;
-        MapOutputFile::open(&self.disk.dirs()?, place.shuffle, place.map)
+        MapOutputFile::open(&dirs, shuffle, map)
     }
 
     fn put(&self, MapPlace { shuffle, map, maps }: MapPlace, blocks: MapBlocks, bytes: u64) {
@@ -137,6 +131,8 @@ impl ShuffleStore {
                 outputs.resize_with(maps as usize, || None);
             }
             std::mem::swap(&mut outputs[map.index()], &mut output);
+        } else if let Some(Output { blocks: MapBlocks::File(_), .. }) = output {
+            self.remove_files(shuffle);
         }
         self.forget(output);
     }
@@ -163,7 +159,7 @@ impl ShuffleStore {
             if freed >= bytes {
                 break;
             }
-            match self.write_out(place, &*blocks) {
+            match self.write_out(place, &*blocks, &[]) {
                 Ok(file) => freed += if self.replace(place, blocks, file) { size } else { 0 },
                 Err(error) => {
                     tracing::warn!(%error, "a map output cannot be written to disk to free its memory");
@@ -189,16 +185,6 @@ impl ShuffleStore {
         }
         idle.sort_by_key(|(used, ..)| *used);
         idle.into_iter().map(|(_, place, blocks, bytes)| (place, blocks, bytes)).collect()
-    }
-
-    fn write_out(
-        &self,
-        place: MapPlace,
-        blocks: &dyn TypedBlocks,
-    ) -> Result<MapOutputFile, ShuffleFileError> {
-        let mut file = self.writer(place, blocks.partitions())?;
-        blocks.write(&mut file)?;
-        self.commit(place, file)
     }
 
     /// Puts a file in the place of the very output it was written from; says whether that was still there.
@@ -235,10 +221,14 @@ impl ShuffleStore {
         let has_files =
             removed.iter().flatten().flatten().any(|output| matches!(output.blocks, MapBlocks::File(_)));
         self.forget(removed.into_iter().flatten().flatten());
-        if has_files
-            && let Err(error) =
-                self.disk.dirs().map_err(Into::into).and_then(|dirs| remove_shuffle(&dirs, shuffle))
-        {
+        if has_files {
+            self.remove_files(shuffle);
+        }
+    }
+
+    fn remove_files(&self, shuffle: ShuffleId) {
+        let removed = self.disk.dirs().map_err(Into::into).and_then(|dirs| remove_shuffle(&dirs, shuffle));
+        if let Err(error) = removed {
             tracing::warn!(%error, %shuffle, "the files of a shuffle cannot be removed");
         }
     }
@@ -253,5 +243,32 @@ impl ShuffleStore {
     pub(crate) fn clear(&self) {
         let removed = std::mem::take(&mut *self.outputs.lock());
         self.forget(removed.into_values().flatten().flatten());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use firesteel_storage::memory::MemoryConf;
+
+    use super::{super::map_output::TypedBuckets, *};
+
+    #[test]
+    fn an_output_whose_shuffle_is_gone_leaves_no_file() {
+        let folder = tempfile::TempDir::new().unwrap();
+        let memory = MemoryManager::new(MemoryConf { budget: 1 << 20, storage_fraction: 0.5 });
+        let disk = Disk::new(vec![folder.path().to_path_buf()], "test");
+        let store = ShuffleStore::new(&memory, &disk, Compression::None);
+        let place = MapPlace { shuffle: ShuffleId(3), map: PartitionId(0), maps: 1 };
+        let keep = || {
+            let dealt = Dealt { spills: Vec::new(), rows: TypedBuckets(vec![vec![1_u8]]), bytes: 1 };
+            store.keep(place, dealt, Form::Shipped).unwrap();
+            MapOutputFile::open(&disk.dirs().unwrap(), place.shuffle, place.map).is_ok()
+        };
+
+        assert!(!keep(), "nobody could ever remove it");
+        store.open(place.shuffle);
+        assert!(keep());
+        store.remove(place.shuffle);
+        assert!(MapOutputFile::open(&disk.dirs().unwrap(), place.shuffle, place.map).is_err());
     }
 }

@@ -50,8 +50,7 @@ impl Watch {
     #[cold]
     pub(crate) fn must_spill(&mut self, size: Size) -> bool {
         self.until_look = ROWS;
-        let measured = (meter::live() - self.before).max(0).cast_unsigned();
-        let held = if is_counting() { measured } else { size.held as u64 };
+        let held = if is_counting() { self.measured_bytes() } else { size.held as u64 };
         self.consumer.set_held(held);
         // The growth is counted as if it had happened, so that it does not come as a surprise.
         meter::adopt(size.growth as u64);
@@ -63,6 +62,11 @@ impl Watch {
             Ok(Reserve::Spill) => true,
             Err(out_of_share) => abort_out_of_memory(&out_of_share),
         }
+    }
+
+    /// What the task holds more than before the structure was made; nothing where nobody counts.
+    pub(crate) fn measured_bytes(&self) -> u64 {
+        (meter::live() - self.before).max(0).cast_unsigned()
     }
 
     /// The structure was spilled and holds nothing any more.
