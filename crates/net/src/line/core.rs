@@ -5,12 +5,13 @@
 //!   └── broken, silent, slow, goodbye of the peer ──────────────> Closed ──> Ended (the handler has heard)
 //! ```
 //!
-//! The bytes of a line are written under the lock of its outgoing side, and never with waiting: either by the thread
-//! that sends, or, when the socket is full, by the writer's thread. While the writer is at it the line is *stuck*, and
-//! who sends only adds to the queue.
+//! Bytes are written by one thread at a time and never with waiting. Who sends while nobody writes does it himself, with
+//! the lock released; who sends meanwhile only adds to the queue. A sender writes the queue once for the others. If there
+//! is still more, or the socket is full, the queue goes to the writer's thread, until it is empty.
 
 use std::{
     io::{self, IoSlice},
+    mem,
     net::SocketAddr,
     sync::{
         Arc,
@@ -20,7 +21,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use parking_lot::{Condvar, Mutex};
+use parking_lot::{Condvar, Mutex, MutexGuard};
 use rustix::event::{PollFd, PollFlags, poll};
 
 use super::{
@@ -36,8 +37,8 @@ use crate::stream::Stream;
 /// A writer without work stays for so long: a line that was stuck once will often be so again.
 const WRITER_PATIENCE: Duration = Duration::from_secs(2);
 
-/// A writer lets others at the queue after so many bytes.
-const WRITER_TURN: usize = 1 << 20;
+/// No line pings more often, however short a silence it allows.
+const PING_MIN: Duration = Duration::from_millis(1);
 
 const WRITER_STACK_BYTES: usize = 256 << 10;
 
@@ -68,13 +69,27 @@ struct Out {
     stage: Stage,
     /// Why it is closed, when it was not the reader who found out.
     why: Option<Closed>,
+    writing: Writing,
+    /// Empty when nobody writes.
     queue: Queue,
-    /// Whether the queue is the writer's business.
-    stuck: bool,
-    /// Whether there is a writer.
+    /// How many bytes were taken from the queue and are being written.
+    taken: u64,
+    /// Whether there is a writer's thread.
     writer: bool,
     /// Whether something was sent since the last ping was due.
     wrote: bool,
+}
+
+/// The line is over and its threads are awake.
+#[derive(Debug)]
+struct Shut;
+
+/// Who writes now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Writing {
+    Nobody,
+    Sender,
+    Writer,
 }
 
 impl Core {
@@ -92,8 +107,9 @@ impl Core {
             out: Mutex::new(Out {
                 stage: Stage::Open,
                 why: None,
+                writing: Writing::Nobody,
                 queue: Queue::default(),
-                stuck: false,
+                taken: 0,
                 writer: false,
                 wrote: false,
             }),
@@ -117,7 +133,7 @@ impl Core {
         &self.conf
     }
 
-    pub(super) fn wire(&self) -> &Wire {
+    pub(crate) fn wire(&self) -> &Wire {
         &self.wire
     }
 
@@ -127,7 +143,7 @@ impl Core {
 
     /// How often this end pings.
     pub(super) fn ping_every(&self) -> Option<Duration> {
-        self.conf.silence.map(|silence| silence / 4)
+        self.conf.silence.map(|silence| (silence / 4).max(PING_MIN))
     }
 
     /// Sends whole frames. Takes their memory when they are many bytes that have to wait.
@@ -136,14 +152,18 @@ impl Core {
         if out.stage != Stage::Open {
             return Err(SendError::Closed);
         }
+        if frames.is_empty() {
+            return Ok(());
+        }
         out.wrote = true;
-        let queued = out.queue.bytes() + frames.len() as u64;
-        if out.stuck && !out.queue.is_empty() && queued > self.conf.max_queued {
-            self.shut(&mut out, Closed::Slow { queued, max: self.conf.max_queued });
+        let waiting = out.taken + out.queue.bytes();
+        let queued = waiting + frames.len() as u64;
+        if waiting > 0 && queued > self.conf.max_queued {
+            let Shut = self.shut(&mut out, Closed::Slow { queued, max: self.conf.max_queued });
             return Err(SendError::Closed);
         }
-        self.put(&mut out, frames);
-        if out.stage == Stage::Open { Ok(()) } else { Err(SendError::Closed) }
+        // The stage says nothing here: a line may be closed right after it took the frames.
+        self.put(&mut out, frames).map_err(|Shut| SendError::Closed)
     }
 
     /// Says goodbye after everything that was sent, and lets the line end.
@@ -153,7 +173,7 @@ impl Core {
             return;
         }
         out.stage = Stage::Closing;
-        self.put(&mut out, &mut GOODBYE.to_vec());
+        let _ = self.put(&mut out, &mut GOODBYE.to_vec());
         drop(out);
         pulse::schedule(self.conf.close_timeout, self, Duty::GiveUp);
     }
@@ -164,8 +184,8 @@ impl Core {
         if out.stage != Stage::Open {
             return false;
         }
-        if !out.wrote && !out.stuck {
-            self.put(&mut out, &mut PING.to_vec());
+        if !out.wrote && out.writing == Writing::Nobody {
+            let _ = self.put(&mut out, &mut PING.to_vec());
         }
         out.wrote = false;
         true
@@ -175,15 +195,15 @@ impl Core {
     pub(super) fn give_up(&self) {
         let mut out = self.out.lock();
         if out.stage == Stage::Closing {
-            self.shut(&mut out, Closed::ByUs);
+            let Shut = self.shut(&mut out, Closed::ByUs);
         }
     }
 
-    /// Lets the session of TLS say what it has to.
+    /// Lets the session of TLS say what it has to, at the latest with what is sent next.
     pub(super) fn nudge(self: &Arc<Self>) {
         let mut out = self.out.lock();
-        if !out.stuck && out.stage < Stage::Closed {
-            self.put(&mut out, &mut Vec::new());
+        if out.stage < Stage::Closed {
+            let _ = self.put(&mut out, &mut Vec::new());
         }
     }
 
@@ -214,7 +234,7 @@ impl Core {
 
     /// Waits until the handler has heard of the end; false when that takes too long.
     pub(super) fn wait_ended(&self, timeout: Duration) -> bool {
-        let deadline = Instant::now() + timeout;
+        let deadline = pulse::after(timeout);
         let mut out = self.out.lock();
         while out.stage != Stage::Ended {
             if self.changed.wait_until(&mut out, deadline).timed_out() {
@@ -224,19 +244,26 @@ impl Core {
         true
     }
 
-    /// Writes as much as the socket takes and leaves the rest to the writer.
-    fn put(self: &Arc<Self>, out: &mut Out, frames: &mut Vec<u8>) {
-        if out.stuck {
-            return out.queue.append(frames, 0);
+    /// Writes as much as the socket takes, or leaves it to whoever writes now.
+    fn put(self: &Arc<Self>, out: &mut MutexGuard<'_, Out>, frames: &mut Vec<u8>) -> Result<(), Shut> {
+        if out.writing != Writing::Nobody {
+            out.queue.append(frames);
+            return Ok(());
         }
-        let written = self.write_now(frames);
-        match written {
-            Ok((_, true)) => self.drained(out),
-            Ok((written, false)) => {
-                out.queue.append(frames, written);
-                self.stick(out);
+        out.writing = Writing::Sender;
+        let mut result = MutexGuard::unlocked(out, || self.write_now(frames));
+        if let Ok((written, false)) = result {
+            out.queue.prepend(frames, written);
+        } else if result.is_ok() && !out.queue.is_empty() {
+            result = self.write_queue(out).map(|all| (0, all));
+        }
+        match result {
+            Ok((_, true)) if out.queue.is_empty() => {
+                self.drained(out);
+                Ok(())
             }
-            Err(error) => self.shut(out, Closed::Broken(error)),
+            Ok(_) => self.hand_over(out),
+            Err(error) => Err(self.shut(out, Closed::Broken(error))),
         }
     }
 
@@ -252,16 +279,36 @@ impl Core {
         Ok((written, self.wire.flush()?))
     }
 
+    /// Writes what is in the queue, without the lock; false when the socket does not take all of it.
+    fn write_queue(&self, out: &mut MutexGuard<'_, Out>) -> io::Result<bool> {
+        let mut batch = mem::take(&mut out.queue);
+        out.taken = batch.bytes();
+        let result = MutexGuard::unlocked(out, || {
+            while !batch.is_empty() {
+                match self.wire.write(&batch.slices())? {
+                    0 => return Ok(false),
+                    written => batch.advance(written),
+                }
+            }
+            self.wire.flush()
+        });
+        // What is left stands before what came meanwhile.
+        batch.join(mem::take(&mut out.queue));
+        out.queue = batch;
+        out.taken = 0;
+        result
+    }
+
     /// Everything is written: a line that closes has nothing more to say.
     fn drained(&self, out: &mut Out) {
-        out.stuck = false;
+        out.writing = Writing::Nobody;
         if out.stage == Stage::Closing {
             self.wire.finish();
         }
     }
 
     /// Ends the line at once, and wakes its threads.
-    fn shut(&self, out: &mut Out, why: Closed) {
+    fn shut(&self, out: &mut Out, why: Closed) -> Shut {
         if out.stage < Stage::Closed {
             out.why = Some(if out.stage == Stage::Closing { Closed::ByUs } else { why });
             out.stage = Stage::Closed;
@@ -269,62 +316,58 @@ impl Core {
             self.wire.shut();
             self.changed.notify_all();
         }
+        Shut
     }
 
-    /// Hands the queue to the writer.
-    fn stick(self: &Arc<Self>, out: &mut Out) {
-        out.stuck = true;
+    /// Lets the writer go on.
+    fn hand_over(self: &Arc<Self>, out: &mut Out) -> Result<(), Shut> {
+        if out.stage >= Stage::Closed {
+            out.queue.clear();
+            return Err(Shut);
+        }
+        out.writing = Writing::Writer;
         if out.writer {
             self.changed.notify_all();
-            return;
+            return Ok(());
         }
         let core = self.clone();
         let thread = thread::Builder::new().name("line-write".to_owned()).stack_size(WRITER_STACK_BYTES);
-        match thread.spawn(move || core.write_queue()) {
-            Ok(_) => out.writer = true,
-            Err(error) => self.shut(out, Closed::Broken(error)),
+        match thread.spawn(move || core.run_writer()) {
+            Ok(_) => {
+                out.writer = true;
+                Ok(())
+            }
+            Err(error) => Err(self.shut(out, Closed::Broken(error))),
         }
     }
 
     /// The writer's thread.
-    fn write_queue(&self) {
+    fn run_writer(&self) {
         let socket = self.wire.socket();
-        let mut out = loop {
-            // Ends with an error, too, when the socket is shut.
-            let _ = poll(&mut [PollFd::new(socket, PollFlags::OUT)], None);
-            let mut out = self.out.lock();
-            if out.stage < Stage::Closed {
-                match self.write_turn(&mut out) {
-                    Ok(false) => continue,
-                    Ok(true) => self.drained(&mut out),
-                    Err(error) => self.shut(&mut out, Closed::Broken(error)),
-                }
-            }
-            let deadline = Instant::now() + WRITER_PATIENCE;
-            while !out.stuck && out.stage == Stage::Open {
-                if self.changed.wait_until(&mut out, deadline).timed_out() {
+        let mut out = self.out.lock();
+        let mut deadline = Instant::now() + WRITER_PATIENCE;
+        while out.stage < Stage::Closed {
+            if out.writing != Writing::Writer {
+                let timed_out = self.changed.wait_until(&mut out, deadline).timed_out();
+                if timed_out && out.writing != Writing::Writer {
                     break;
                 }
+                continue;
             }
-            if !out.stuck || out.stage >= Stage::Closed {
-                break out;
-            }
-        };
-        out.writer = false;
-        self.changed.notify_all();
-    }
-
-    /// Writes what the socket takes of the queue; false when more is left.
-    fn write_turn(&self, out: &mut Out) -> io::Result<bool> {
-        let mut written = 0;
-        while !out.queue.is_empty() {
-            let more = self.wire.write(&out.queue.slices())?;
-            out.queue.advance(more);
-            written += more;
-            if more == 0 || written > WRITER_TURN {
-                return Ok(false);
+            match self.write_queue(&mut out) {
+                Ok(true) if out.queue.is_empty() => {
+                    self.drained(&mut out);
+                    deadline = Instant::now() + WRITER_PATIENCE;
+                }
+                Ok(true) => {}
+                // Ends with an error, too, when the socket is shut.
+                Ok(false) => drop(MutexGuard::unlocked(&mut out, || {
+                    poll(&mut [PollFd::new(socket, PollFlags::OUT)], None)
+                })),
+                Err(error) => drop(self.shut(&mut out, Closed::Broken(error))),
             }
         }
-        self.wire.flush()
+        out.writer = false;
+        self.changed.notify_all();
     }
 }

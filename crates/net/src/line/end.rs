@@ -42,7 +42,7 @@ impl<Out> Line<Out> {
         Ok((line, Reader::new(core)))
     }
 
-    fn core(&self) -> &Arc<Core> {
+    pub(crate) fn core(&self) -> &Arc<Core> {
         &self.held.0
     }
 

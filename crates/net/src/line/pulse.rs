@@ -51,8 +51,14 @@ pub(super) fn schedule(after: Duration, line: &Arc<Core>, duty: Duty) {
 impl Pulse {
     fn add(&mut self, after: Duration, line: Weak<Core>, duty: Duty) {
         self.next += 1;
-        self.due.insert((Instant::now() + after, self.next), (line, duty));
+        self.due.insert((self::after(after), self.next), (line, duty));
     }
+}
+
+/// The moment after so much time; what is more than a clock can say is later than anybody waits.
+pub(super) fn after(time: Duration) -> Instant {
+    const YEAR: Duration = Duration::from_secs(365 * 24 * 60 * 60);
+    Instant::now() + time.min(YEAR)
 }
 
 fn run() {

@@ -18,20 +18,32 @@ pub(super) struct Queue {
 }
 
 impl Queue {
-    /// Takes the bytes behind the first `from`: the vector itself when they are many, else a copy.
-    pub(super) fn append(&mut self, piece: &mut Vec<u8>, from: usize) {
-        let bytes = &piece[from..];
-        self.bytes += bytes.len() as u64;
+    /// Takes a piece to the end: the vector itself when it is long, else a copy.
+    pub(super) fn append(&mut self, piece: &mut Vec<u8>) {
+        self.bytes += piece.len() as u64;
         match self.pieces.back_mut() {
-            _ if bytes.is_empty() => {}
-            Some(last) if last.len() + bytes.len() <= JOIN_BYTES => last.extend_from_slice(bytes),
-            None if bytes.len() > JOIN_BYTES => {
-                self.gone = from;
-                self.pieces.push_back(mem::take(piece));
-            }
-            Some(_) if bytes.len() > JOIN_BYTES && from == 0 => self.pieces.push_back(mem::take(piece)),
-            _ => self.pieces.push_back(bytes.to_vec()),
+            Some(last) if last.len() + piece.len() <= JOIN_BYTES => last.extend_from_slice(piece),
+            _ if piece.len() > JOIN_BYTES => self.pieces.push_back(mem::take(piece)),
+            _ if piece.is_empty() => {}
+            _ => self.pieces.push_back(piece.clone()),
         }
+    }
+
+    /// Takes the bytes of a piece behind the first `gone` to the front of a queue that was not begun.
+    pub(super) fn prepend(&mut self, piece: &mut Vec<u8>, gone: usize) {
+        assert_eq!(self.gone, 0, "two pieces cannot both be begun");
+        if gone < piece.len() {
+            self.bytes += (piece.len() - gone) as u64;
+            self.gone = gone;
+            self.pieces.push_front(mem::take(piece));
+        }
+    }
+
+    /// Takes all of a queue that was not begun to the end.
+    pub(super) fn join(&mut self, mut other: Self) {
+        assert_eq!(other.gone, 0, "two pieces cannot both be begun");
+        self.bytes += other.bytes;
+        self.pieces.append(&mut other.pieces);
     }
 
     /// How many bytes wait.
@@ -74,20 +86,33 @@ mod tests {
 
     use super::*;
 
+    fn piece(len: usize, byte: u8) -> Vec<u8> {
+        (0..len).map(|at| byte.wrapping_add(at as u8)).collect()
+    }
+
     proptest! {
         #[test]
         fn what_goes_in_comes_out_in_order_however_it_is_cut(
+            first in (0_usize..200_000, any::<u8>(), any::<prop::sample::Index>()),
             pieces in vec((prop_oneof![0_usize..100, JOIN_BYTES - 2..JOIN_BYTES + 3], any::<u8>()), 0..10),
-            from in 0_usize..100,
+            joined in vec((0_usize..100_000, any::<u8>()), 0..3),
             writes in vec(1_usize..200_000, 1..30),
         ) {
             let (mut queue, mut all) = (Queue::default(), Vec::new());
-            for (at, (len, byte)) in pieces.into_iter().enumerate() {
-                let mut piece: Vec<_> = (0..len).map(|at| byte.wrapping_add(at as u8)).collect();
-                let from = if at == 0 { from.min(len) } else { 0 };
-                all.extend_from_slice(&piece[from..]);
-                queue.append(&mut piece, from);
+            for (len, byte) in pieces {
+                all.extend(piece(len, byte));
+                queue.append(&mut piece(len, byte));
             }
+            let (len, byte, gone) = first;
+            let gone = gone.index(len + 1);
+            all.splice(0..0, piece(len, byte).split_off(gone));
+            queue.prepend(&mut piece(len, byte), gone);
+            let mut later = Queue::default();
+            for (len, byte) in joined {
+                all.extend(piece(len, byte));
+                later.append(&mut piece(len, byte));
+            }
+            queue.join(later);
 
             let mut got = Vec::new();
             for write in writes.into_iter().cycle() {
@@ -102,7 +127,7 @@ mod tests {
                 got.extend(first);
             }
 
-            prop_assert_eq!(got, all);
+            prop_assert!(got == all);
         }
     }
 }

@@ -22,7 +22,7 @@ const RAW_BYTES: usize = 33 << 10;
 /// Under TLS both work on one session. It is locked while bytes are encrypted or decrypted and never while the socket
 /// is waited for, so that a reader that waits keeps nobody from writing.
 #[derive(Debug)]
-pub(super) struct Wire {
+pub(crate) struct Wire {
     tcp: Arc<TcpStream>,
     session: Option<Mutex<Connection>>,
 }
@@ -77,7 +77,7 @@ impl Wire {
         let _ = self.tcp.shutdown(Shutdown::Both);
     }
 
-    pub(super) fn socket(&self) -> &TcpStream {
+    pub(crate) fn socket(&self) -> &TcpStream {
         &self.tcp
     }
 

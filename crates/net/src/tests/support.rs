@@ -3,12 +3,16 @@
 use std::{
     io::{Read, Write},
     net::{Shutdown, SocketAddr, TcpListener, TcpStream},
-    sync::{Arc, mpsc},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering::SeqCst},
+        mpsc,
+    },
     thread,
     time::{Duration, Instant},
 };
 
-use parking_lot::{Condvar, Mutex};
+use parking_lot::Mutex;
 
 use crate::{
     Accepted, Address, Closed, Dialer, Handler, Line, LineConf, Listener, ListenerConf, NetError, OneSecret,
@@ -35,20 +39,16 @@ pub(super) enum Heard {
 }
 
 /// Sends what it hears to a test.
-pub(super) struct Ear {
-    heard: mpsc::Sender<Heard>,
-    /// The line it came by, which stays open while this is there.
-    _line: Option<Line<String>>,
-}
+pub(super) struct Ear(mpsc::Sender<Heard>);
 
 impl Handler<String> for Ear {
     fn messages(&mut self, messages: &mut Vec<String>) {
         // A test that is over listens no more.
-        let _ = self.heard.send(Heard::Batch(std::mem::take(messages)));
+        let _ = self.0.send(Heard::Batch(std::mem::take(messages)));
     }
 
     fn closed(&mut self, why: Closed) {
-        let _ = self.heard.send(Heard::Closed(why));
+        let _ = self.0.send(Heard::Closed(why));
     }
 }
 
@@ -58,7 +58,7 @@ pub(super) struct Ears(mpsc::Receiver<Heard>);
 impl Ears {
     pub(super) fn new() -> (Ear, Self) {
         let (heard, ears) = mpsc::channel();
-        (Ear { heard, _line: None }, Self(ears))
+        (Ear(heard), Self(ears))
     }
 
     /// Waits for `count` messages, none of which may be the last.
@@ -74,6 +74,25 @@ impl Ears {
         all
     }
 
+    /// Waits for some messages.
+    pub(super) fn messages_at_least(&self, count: usize) {
+        let mut got = 0;
+        while got < count {
+            match self.0.recv_timeout(GUARD).unwrap() {
+                Heard::Batch(batch) => got += batch.len(),
+                Heard::Closed(why) => panic!("closed after {got} messages of {count}: {why}"),
+            }
+        }
+    }
+
+    /// Waits for the end that the peer makes: the messages before it.
+    pub(super) fn end_by_peer(&self) -> Vec<String> {
+        match self.end() {
+            (messages, Closed::ByPeer) => messages,
+            (_, why) => panic!("closed otherwise: {why}"),
+        }
+    }
+
     /// Waits for the end: the messages before it, and why.
     pub(super) fn end(&self) -> (Vec<String>, Closed) {
         let mut all = Vec::new();
@@ -81,7 +100,8 @@ impl Ears {
             match self.0.recv_timeout(GUARD).unwrap() {
                 Heard::Batch(batch) => all.extend(batch),
                 Heard::Closed(why) => {
-                    assert!(self.0.recv_timeout(GUARD).is_err(), "closed comes once and last");
+                    // The handler is dropped after it.
+                    assert!(self.0.recv().is_err(), "closed comes once and last");
                     return (all, why);
                 }
             }
@@ -179,22 +199,22 @@ pub(super) struct Proxy {
     pub(super) address: Address,
     /// Everything that went in either direction.
     pub(super) seen: Arc<Mutex<Vec<u8>>>,
-    gate: Arc<(Mutex<bool>, Condvar)>,
+    stopped: Arc<AtomicBool>,
 }
 
 impl Proxy {
     pub(super) fn start(to: SocketAddr) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = Address::from(listener.local_addr().unwrap());
-        let (seen, gate) = (Arc::<Mutex<Vec<u8>>>::default(), Arc::<(Mutex<bool>, Condvar)>::default());
-        let proxy = Self { address, seen: seen.clone(), gate: gate.clone() };
+        let (seen, stopped) = (Arc::<Mutex<Vec<u8>>>::default(), Arc::<AtomicBool>::default());
+        let proxy = Self { address, seen: seen.clone(), stopped: stopped.clone() };
         thread::spawn(move || {
             for client in listener.incoming() {
                 let (Ok(client), Ok(server)) = (client, TcpStream::connect(to)) else { return };
                 let (client, server) = (Arc::new(client), Arc::new(server));
                 for (from, to) in [(client.clone(), server.clone()), (server, client)] {
-                    let (seen, gate) = (seen.clone(), gate.clone());
-                    thread::spawn(move || forward(&from, &to, &seen, &gate));
+                    let (seen, stopped) = (seen.clone(), stopped.clone());
+                    thread::spawn(move || forward(&from, &to, &seen, &stopped));
                 }
             }
         });
@@ -203,15 +223,14 @@ impl Proxy {
 
     /// From now on bytes are taken and go nowhere.
     pub(super) fn stop(&self) {
-        *self.gate.0.lock() = true;
-        self.gate.1.notify_all();
+        self.stopped.store(true, SeqCst);
     }
 }
 
-fn forward(mut from: &TcpStream, mut to: &TcpStream, seen: &Mutex<Vec<u8>>, gate: &(Mutex<bool>, Condvar)) {
+fn forward(mut from: &TcpStream, mut to: &TcpStream, seen: &Mutex<Vec<u8>>, stopped: &AtomicBool) {
     let mut buffer = [0; 16 << 10];
     while let Ok(read @ 1..) = from.read(&mut buffer) {
-        if *gate.0.lock() {
+        if stopped.load(SeqCst) {
             continue;
         }
         seen.lock().extend_from_slice(&buffer[..read]);
@@ -219,7 +238,7 @@ fn forward(mut from: &TcpStream, mut to: &TcpStream, seen: &Mutex<Vec<u8>>, gate
             break;
         }
     }
-    if !*gate.0.lock() {
+    if !stopped.load(SeqCst) {
         let _ = (from.shutdown(Shutdown::Both), to.shutdown(Shutdown::Both));
     }
 }

@@ -1,11 +1,11 @@
 //! The same over TLS.
 
-use std::{fs, path::Path};
+use std::{fs, path::Path, thread};
 
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
 
-use super::support::{Proxy, Rig, echo};
-use crate::{Dialer, NetError, TlsClient, TlsError, TlsServer};
+use super::support::{Proxy, Rig, echo, eventually};
+use crate::{Closed, Dialer, NetError, SendError, TlsClient, TlsError, TlsServer};
 
 /// Writes `ca.pem`, and a certificate for `name` that it signed, to `folder`.
 fn certificates(folder: &Path, name: &str) {
@@ -28,13 +28,84 @@ fn dialer(rig: &Rig, tls: TlsClient) -> Dialer {
     Dialer { tls: Some(tls), ..rig.dialer() }
 }
 
+fn trust(folder: &Path) -> TlsClient {
+    TlsClient::from_pem(folder.join("ca.pem")).unwrap()
+}
+
+#[test]
+fn both_ends_of_a_line_send_at_the_same_time_and_nothing_can_be_read_on_the_way() {
+    let folder = tempfile::tempdir().unwrap();
+    certificates(folder.path(), "127.0.0.1");
+    let rig = rig(folder.path());
+    let proxy = Proxy::start(rig.listener.address());
+    let (line, ears, taken) = rig.line_over(&dialer(&rig, trust(folder.path())), &proxy.address);
+    // Long ones among the short ones, so that the sockets are full now and then.
+    let text = |number: usize| {
+        format!("{number} an ear on the wire {}", "x".repeat(if number % 20 == 0 { 400_000 } else { 0 }))
+    };
+
+    thread::scope(|scope| {
+        for line in [&line, &taken.line] {
+            scope.spawn(move || (0..1000).for_each(|number| line.send(&text(number)).unwrap()));
+        }
+    });
+    line.close();
+
+    let (there, why) = taken.ears.end();
+    assert!(matches!(why, Closed::ByPeer), "{why}");
+    assert!(there.iter().enumerate().all(|(number, got)| *got == text(number)) && there.len() == 1000);
+    // What the other end sent is delivered until this one closed.
+    let (here, why) = ears.end();
+    assert!(matches!(why, Closed::ByUs), "{why}");
+    assert!(here.iter().enumerate().all(|(number, got)| *got == text(number)));
+    let seen = proxy.seen.lock();
+    assert!(!seen.windows(18).any(|window| window == b"an ear on the wire"));
+    eventually("the end of the connection", || rig.listener.connections() == 0);
+}
+
+#[test]
+fn a_message_sent_before_the_client_reads_is_not_lost_in_the_handshake() {
+    let folder = tempfile::tempdir().unwrap();
+    certificates(folder.path(), "127.0.0.1");
+    let rig = rig(folder.path());
+
+    for _ in 0..20 {
+        let (line, ears, taken) = rig.line_over(&dialer(&rig, trust(folder.path())), &rig.address());
+        taken.line.send_many(&["first".to_owned(), "second".to_owned()]).unwrap();
+        assert_eq!(ears.messages(2), ["first", "second"]);
+        drop(line);
+        assert!(matches!(taken.ears.end().1, Closed::ByPeer));
+    }
+}
+
+#[test]
+fn a_peer_that_does_not_take_what_is_encrypted_for_it_is_cut_off_too() {
+    let folder = tempfile::tempdir().unwrap();
+    certificates(folder.path(), "127.0.0.1");
+    let tls = TlsServer::from_pem(folder.path().join("server.pem"), folder.path().join("key.pem")).unwrap();
+    let rig = Rig::with(|conf, line| {
+        conf.tls = Some(tls);
+        line.max_queued = 4 << 20;
+    });
+    let proxy = Proxy::start(rig.listener.address());
+    let (line, _ears, taken) = rig.line_over(&dialer(&rig, trust(folder.path())), &proxy.address);
+    // The proxy cannot go on without it.
+    let hold = proxy.seen.lock();
+
+    let text = "x".repeat(100_000);
+    let error = (0..10_000).find_map(|_| line.send(&text).err());
+
+    assert_eq!(error, Some(SendError::Closed));
+    assert!(line.is_closed());
+    drop((hold, taken));
+}
+
 #[test]
 fn a_certificate_of_another_authority_or_for_another_host_is_not_trusted() {
     let (ours, theirs) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     certificates(ours.path(), "node.example.org");
     certificates(theirs.path(), "node.example.org");
     let rig = rig(ours.path());
-    let trust = |folder: &Path| TlsClient::from_pem(folder.join("ca.pem")).unwrap();
 
     let host = echo(&dialer(&rig, trust(ours.path())), &rig.address()).unwrap_err();
     assert!(matches!(host, NetError::Untrusted { .. }), "{host}");
