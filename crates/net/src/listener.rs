@@ -216,14 +216,14 @@ impl Shared {
 }
 
 fn bind_first(host: &str, port: u16, port_tries: u16) -> Result<TcpListener, NetError> {
-    let tries = if port == 0 { 0 } else { port_tries };
+    let more = if port == 0 { 0 } else { usize::from(port_tries) };
     let mut tried = Vec::new();
     loop {
         let candidate = nth_port(port, tried.len());
         tried.push(candidate);
         match TcpListener::bind((host, candidate)) {
             Ok(listener) => return Ok(listener),
-            Err(error) if error.kind() == io::ErrorKind::AddrInUse && tried.len() <= usize::from(tries) => {
+            Err(error) if error.kind() == io::ErrorKind::AddrInUse && tried.len() <= more => {
                 tracing::warn!(host, port = candidate, "the port is taken; the next one is tried");
             }
             Err(error) => return Err(not_listening(host, &tried, error)),

@@ -100,7 +100,7 @@ impl Wire {
     }
 
     /// Whether reading gave the session something to say, such as an answer to a change of keys.
-    pub(super) fn wants_write(&self) -> bool {
+    pub(crate) fn wants_write(&self) -> bool {
         self.session.as_ref().is_some_and(|session| session.lock().wants_write())
     }
 }

@@ -44,7 +44,7 @@ fn messages_of_many_senders_all_arrive_and_those_of_each_in_order() {
     let rig = Rig::new();
     let (line, _ears, taken) = rig.line();
     // Long ones among the short ones, so that the socket is full now and then.
-    let padding = |number: u32| "x".repeat(if number % 500 == 0 { 300_000 } else { 0 });
+    let padding = |number: u32| "x".repeat(if number.is_multiple_of(500) { 300_000 } else { 0 });
 
     thread::scope(|scope| {
         for sender in 0..SENDERS {
@@ -209,8 +209,8 @@ fn a_message_that_cannot_be_serialized_is_told_and_the_line_goes_on() {
 fn sending_to_a_peer_that_never_reads_does_not_wait_and_in_the_end_cuts_it_off() {
     let rig = Rig::with(|_, conf| conf.max_queued = 16 << 20);
     // A handler that does not return: nothing more is read.
-    let (hold, held) = mpsc::channel::<()>();
-    let stuck = Stuck { held };
+    let (release, held) = mpsc::channel::<()>();
+    let stuck = Stuck::new(held).0;
     let line: Line<String> = rig.dialer().line(&rig.address(), Service::Master, &rig.conf, stuck).unwrap();
     let taken = rig.taken();
     let text = "x".repeat(100_000);
@@ -228,12 +228,20 @@ fn sending_to_a_peer_that_never_reads_does_not_wait_and_in_the_end_cuts_it_off()
     assert!(sent >= 16 << 20, "cut off after {sent} bytes");
     let (_, why) = taken.ears.end();
     assert!(matches!(why, Closed::Slow { queued, max } if queued > max && max == 16 << 20), "{why}");
-    drop((hold, line));
+    drop((release, line));
 }
 
 /// Returns from its first messages when it is let go.
 struct Stuck {
     held: mpsc::Receiver<()>,
+    tell: mpsc::Sender<Closed>,
+}
+
+impl Stuck {
+    fn new(held: mpsc::Receiver<()>) -> (Self, mpsc::Receiver<Closed>) {
+        let (tell, told) = mpsc::channel();
+        (Self { held, tell }, told)
+    }
 }
 
 impl Handler<String> for Stuck {
@@ -241,27 +249,48 @@ impl Handler<String> for Stuck {
         let _ = self.held.recv();
     }
 
-    fn closed(&mut self, _: Closed) {}
+    fn closed(&mut self, why: Closed) {
+        let _ = self.tell.send(why);
+    }
 }
 
 #[test]
 fn a_close_that_the_peer_does_not_answer_ends_after_its_time() {
     let rig = Rig::with(|_, conf| conf.close_timeout = Duration::from_millis(50));
-    let (hold, held) = mpsc::channel::<()>();
-    let line: Line<String> =
-        rig.dialer().line(&rig.address(), Service::Master, &rig.conf, Stuck { held }).unwrap();
+    let (release, held) = mpsc::channel::<()>();
+    let stuck = Stuck::new(held).0;
+    let line: Line<String> = rig.dialer().line(&rig.address(), Service::Master, &rig.conf, stuck).unwrap();
     let taken = rig.taken();
     taken.line.send(&"this holds the peer".to_owned()).unwrap();
 
     taken.line.close();
 
     assert!(matches!(taken.ears.end().1, Closed::ByUs));
-    drop((hold, line));
+    drop((release, line));
+}
+
+#[test]
+fn a_goodbye_counts_though_a_later_send_found_nobody() {
+    let rig = Rig::with(|_, conf| conf.close_timeout = Duration::from_millis(50));
+    let (release, held) = mpsc::channel::<()>();
+    let (stuck, told) = Stuck::new(held);
+    let line: Line<String> = rig.dialer().line(&rig.address(), Service::Master, &rig.conf, stuck).unwrap();
+    let taken = rig.taken();
+    taken.line.send(&"this holds the peer".to_owned()).unwrap();
+    taken.line.close();
+    assert!(matches!(taken.ears.end().1, Closed::ByUs));
+    eventually("the end of the connection", || rig.listener.connections() == 0);
+
+    eventually("a send that finds nobody", || line.send(&"anybody there?".to_owned()).is_err());
+    drop(release);
+
+    let why = told.recv_timeout(GUARD).unwrap();
+    assert!(matches!(why, Closed::ByPeer), "{why}");
 }
 
 #[test]
 fn a_half_open_connection_is_found_by_its_silence() {
-    let silence = Duration::from_millis(300);
+    let silence = Duration::from_secs(1);
     let rig = Rig::with(|_, conf| conf.silence = Some(silence));
     let proxy = Proxy::start(rig.listener.address());
     let (line, ears, taken) = rig.line_over(&rig.dialer(), &proxy.address);
@@ -278,26 +307,26 @@ fn a_half_open_connection_is_found_by_its_silence() {
 
 #[test]
 fn an_idle_line_and_one_whose_handlers_are_busy_live_on_their_pings() {
-    let silence = Duration::from_millis(400);
+    let silence = Duration::from_secs(1);
     let rig = Rig::with(|_, conf| conf.silence = Some(silence));
     let proxy = Proxy::start(rig.listener.address());
     let (line, ears, taken) = rig.line_over(&rig.dialer(), &proxy.address);
-    let (hold, held) = mpsc::channel::<()>();
-    let busy: Line<String> =
-        rig.dialer().line(&rig.address(), Service::Master, &rig.conf, Stuck { held }).unwrap();
+    let (release, held) = mpsc::channel::<()>();
+    let stuck = Stuck::new(held).0;
+    let busy: Line<String> = rig.dialer().line(&rig.address(), Service::Master, &rig.conf, stuck).unwrap();
     let busy_taken = rig.taken();
     busy_taken.line.send(&"this holds the peer".to_owned()).unwrap();
     let before = proxy.seen.lock().len();
 
-    // Each end pings every 100 ms, so ten silences are eighty pings.
-    eventually("the pings", || proxy.seen.lock().len() >= before + 80 * 4);
+    // Each end pings four times in a silence, so these are three silences.
+    eventually("the pings", || proxy.seen.lock().len() >= before + 24 * 4);
     line.send(&"still here".to_owned()).unwrap();
     busy.send(&"still here".to_owned()).unwrap();
 
     assert_eq!(taken.ears.messages(1), ["still here"]);
     assert_eq!(busy_taken.ears.messages(1), ["still here"]);
     assert!(!line.is_closed() && !busy.is_closed());
-    drop((hold, ears));
+    drop((release, ears));
 }
 
 #[test]

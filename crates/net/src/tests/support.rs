@@ -239,6 +239,7 @@ fn forward(mut from: &TcpStream, mut to: &TcpStream, seen: &Mutex<Vec<u8>>, stop
         }
     }
     if !stopped.load(SeqCst) {
-        let _ = (from.shutdown(Shutdown::Both), to.shutdown(Shutdown::Both));
+        // One direction may end before the other.
+        let _ = to.shutdown(Shutdown::Write);
     }
 }
