@@ -27,7 +27,7 @@ pub(super) fn eventually(what: &str, mut holds: impl FnMut() -> bool) {
     let start = Instant::now();
     while !holds() {
         assert!(start.elapsed() < GUARD, "{what} never came");
-        thread::yield_now();
+        thread::park_timeout(Duration::from_millis(1));
     }
 }
 
