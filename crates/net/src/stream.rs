@@ -3,13 +3,18 @@
 use std::{
     fs::File,
     io::{self, IoSlice, Read, Write},
-    net::{Shutdown, TcpStream},
+    net::{Shutdown, SocketAddr, TcpStream},
     sync::Arc,
     time::{Duration, Instant},
 };
 
 use rustix::{buffer::spare_capacity, io::Errno};
-use rustls::{ClientConnection, ServerConnection, StreamOwned};
+use rustls::{ClientConnection, Connection, ServerConnection, StreamOwned};
+
+use crate::{
+    address::Address,
+    tls::{TlsClient, TlsServer},
+};
 
 /// From this length on a file is sent by the kernel. Measured over the loopback, a copy that stays in the cache is
 /// faster below, since the kernel hands pages over sixteen at a time.
@@ -18,11 +23,11 @@ const KERNEL_COPY_MIN: u64 = 4 << 20;
 /// The buffer of a copy, small enough for the cache of a processor.
 const COPY_BYTES: usize = 128 << 10;
 
-/// How long one read and one write may go without a single byte.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Timeouts {
-    pub(super) read: Duration,
-    pub(super) write: Duration,
+/// How long one read and one write may go without a single byte; none for ever.
+#[derive(Clone, Copy, Debug, Default)]
+struct Timeouts {
+    read: Option<Duration>,
+    write: Option<Duration>,
 }
 
 /// A TCP socket with time-outs, and with a deadline for as long as a peer must not stretch things.
@@ -30,8 +35,9 @@ pub(super) struct Timeouts {
 /// Time-outs bound the silence, so a peer that sends one byte now and then could hold on for ever. Under a deadline
 /// every read and write may only take what is left of it.
 #[derive(Debug)]
-pub(super) struct Socket {
+pub(crate) struct Socket {
     tcp: Arc<TcpStream>,
+    peer: SocketAddr,
     timeouts: Timeouts,
     deadline: Option<Instant>,
     /// Whether the time-outs of the operating system are those of a deadline.
@@ -39,12 +45,11 @@ pub(super) struct Socket {
 }
 
 impl Socket {
-    pub(super) fn new(tcp: Arc<TcpStream>, timeouts: Timeouts) -> io::Result<Self> {
-        // Headers are small and complete; waiting for more to send with them only costs time.
+    pub(crate) fn new(tcp: Arc<TcpStream>) -> io::Result<Self> {
+        // Messages are small and complete; waiting for more to send with them only costs time.
         tcp.set_nodelay(true)?;
-        let mut socket = Self { tcp, timeouts, deadline: None, armed: true };
-        socket.disarm()?;
-        Ok(socket)
+        let peer = tcp.peer_addr()?;
+        Ok(Self { tcp, peer, timeouts: Timeouts::default(), deadline: None, armed: false })
     }
 
     fn arm(&mut self) -> io::Result<()> {
@@ -62,8 +67,8 @@ impl Socket {
     fn disarm(&mut self) -> io::Result<()> {
         self.deadline = None;
         if self.armed {
-            self.tcp.set_read_timeout(Some(self.timeouts.read))?;
-            self.tcp.set_write_timeout(Some(self.timeouts.write))?;
+            self.tcp.set_read_timeout(self.timeouts.read)?;
+            self.tcp.set_write_timeout(self.timeouts.write)?;
             self.armed = false;
         }
         Ok(())
@@ -114,54 +119,120 @@ impl Write for Socket {
     }
 }
 
-/// One end of a connection.
+/// One end of a connection whose both ends have proved themselves, as bytes.
+///
+/// There are no time-outs unless they are set.
 #[derive(Debug)]
-pub(super) enum Stream {
+pub struct Stream(Kind);
+
+#[derive(Debug)]
+enum Kind {
     Plain(Socket),
     TlsServer(Box<StreamOwned<ServerConnection, Socket>>),
     TlsClient(Box<StreamOwned<ClientConnection, Socket>>),
 }
 
 impl Stream {
-    fn socket(&mut self) -> &mut Socket {
-        match self {
-            Self::Plain(socket) => socket,
-            Self::TlsServer(tls) => &mut tls.sock,
-            Self::TlsClient(tls) => &mut tls.sock,
+    pub(crate) fn plain(socket: Socket) -> Self {
+        Self(Kind::Plain(socket))
+    }
+
+    /// Begins TLS on a plain connection; nothing is sent yet.
+    pub(crate) fn with_server_tls(self, tls: &TlsServer) -> Result<Self, rustls::Error> {
+        Ok(Self(Kind::TlsServer(Box::new(tls.accept(self.into_socket())?))))
+    }
+
+    /// Begins TLS on a plain connection; nothing is sent yet.
+    pub(crate) fn with_client_tls(self, tls: &TlsClient, to: &Address) -> Result<Self, String> {
+        Ok(Self(Kind::TlsClient(Box::new(tls.connect(self.into_socket(), to)?))))
+    }
+
+    fn into_socket(self) -> Socket {
+        match self.0 {
+            Kind::Plain(socket) => socket,
+            Kind::TlsServer(tls) => tls.sock,
+            Kind::TlsClient(tls) => tls.sock,
         }
     }
 
+    /// The socket, and the session of TLS with what it has read ahead.
+    pub(crate) fn into_parts(self) -> (Arc<TcpStream>, Option<Connection>) {
+        let (socket, session) = match self.0 {
+            Kind::Plain(socket) => (socket, None),
+            Kind::TlsServer(tls) => {
+                let (session, socket) = tls.into_parts();
+                (socket, Some(session.into()))
+            }
+            Kind::TlsClient(tls) => {
+                let (session, socket) = tls.into_parts();
+                (socket, Some(session.into()))
+            }
+        };
+        (socket.tcp, session)
+    }
+
+    fn socket(&self) -> &Socket {
+        match &self.0 {
+            Kind::Plain(socket) => socket,
+            Kind::TlsServer(tls) => &tls.sock,
+            Kind::TlsClient(tls) => &tls.sock,
+        }
+    }
+
+    fn socket_mut(&mut self) -> &mut Socket {
+        match &mut self.0 {
+            Kind::Plain(socket) => socket,
+            Kind::TlsServer(tls) => &mut tls.sock,
+            Kind::TlsClient(tls) => &mut tls.sock,
+        }
+    }
+
+    /// The socket's address at the other end.
+    pub fn peer(&self) -> SocketAddr {
+        self.socket().peer
+    }
+
     /// Everything from now on must be done by `deadline`.
-    pub(super) fn set_deadline(&mut self, deadline: Instant) {
-        self.socket().deadline = Some(deadline);
+    pub fn set_deadline(&mut self, deadline: Instant) {
+        self.socket_mut().deadline = Some(deadline);
     }
 
     /// Back to the time-outs.
-    pub(super) fn clear_deadline(&mut self) -> io::Result<()> {
-        self.socket().disarm()
+    pub fn clear_deadline(&mut self) -> io::Result<()> {
+        self.socket_mut().disarm()
     }
 
     /// Changes how long the peer may be silent while this side reads.
-    pub(super) fn set_read_timeout(&mut self, read: Duration) -> io::Result<()> {
-        let socket = self.socket();
-        if socket.timeouts.read != read {
-            socket.timeouts.read = read;
+    pub fn set_read_timeout(&mut self, read: Duration) -> io::Result<()> {
+        let socket = self.socket_mut();
+        if socket.timeouts.read != Some(read) {
+            socket.timeouts.read = Some(read);
             socket.tcp.set_read_timeout(Some(read))?;
         }
         Ok(())
     }
 
+    /// Changes how long the peer may take nothing while this side writes.
+    pub fn set_write_timeout(&mut self, write: Duration) -> io::Result<()> {
+        let socket = self.socket_mut();
+        if socket.timeouts.write != Some(write) {
+            socket.timeouts.write = Some(write);
+            socket.tcp.set_write_timeout(Some(write))?;
+        }
+        Ok(())
+    }
+
     /// Whether an idle connection can be used: the peer has neither closed it nor said anything unasked.
-    pub(super) fn is_quiet(&mut self) -> bool {
+    pub fn is_quiet(&self) -> bool {
         self.socket().is_quiet()
     }
 
     /// Tells the peer that nothing more comes, so that it reads what was sent before the end.
-    pub(super) fn finish(&mut self) {
-        match self {
-            Self::Plain(_) => {}
-            Self::TlsServer(tls) => tls.conn.send_close_notify(),
-            Self::TlsClient(tls) => tls.conn.send_close_notify(),
+    pub fn finish(&mut self) {
+        match &mut self.0 {
+            Kind::Plain(_) => {}
+            Kind::TlsServer(tls) => tls.conn.send_close_notify(),
+            Kind::TlsClient(tls) => tls.conn.send_close_notify(),
         }
         // Nobody is left to tell when this fails.
         let _ = self.flush();
@@ -169,10 +240,10 @@ impl Stream {
     }
 
     /// Reads at most `want` bytes to the end of `into`, straight into its spare memory where that is possible.
-    pub(super) fn read_spare(&mut self, into: &mut Vec<u8>, want: usize) -> io::Result<usize> {
-        match self {
+    pub fn read_spare(&mut self, into: &mut Vec<u8>, want: usize) -> io::Result<usize> {
+        match &mut self.0 {
             // The system call fills all the spare memory there is, so it must be no more than what is wanted.
-            Self::Plain(socket) if into.capacity() - into.len() == want => {
+            Kind::Plain(socket) if into.capacity() - into.len() == want => {
                 socket.arm()?;
                 loop {
                     match rustix::io::read(&*socket.tcp, spare_capacity(into)) {
@@ -186,18 +257,18 @@ impl Stream {
     }
 
     /// Sends slices that more will follow at once.
-    pub(super) fn write_more(&mut self, slices: &[IoSlice<'_>]) -> io::Result<usize> {
-        match self {
-            Self::Plain(socket) => socket.write_more(slices),
-            Self::TlsServer(_) | Self::TlsClient(_) => self.write_vectored(slices),
+    pub fn write_more(&mut self, slices: &[IoSlice<'_>]) -> io::Result<usize> {
+        match &mut self.0 {
+            Kind::Plain(socket) => socket.write_more(slices),
+            Kind::TlsServer(_) | Kind::TlsClient(_) => self.write_vectored(slices),
         }
     }
 
     /// Sends a range of a file: by the kernel alone when it is long and the connection plain, else through a buffer.
-    pub(super) fn send_file(&mut self, file: &File, offset: u64, len: u64) -> io::Result<()> {
-        match self {
+    pub fn send_file(&mut self, file: &File, offset: u64, len: u64) -> io::Result<()> {
+        match &mut self.0 {
             #[cfg(target_os = "linux")]
-            Self::Plain(socket) if len >= KERNEL_COPY_MIN => kernel_copy(socket, file, offset, len),
+            Kind::Plain(socket) if len >= KERNEL_COPY_MIN => kernel_copy(socket, file, offset, len),
             _ => buffered_copy(self, file, offset, len),
         }
     }
@@ -258,41 +329,41 @@ fn too_short(offset: u64, end: u64) -> io::Error {
 
 impl Read for Stream {
     fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
-        match self {
-            Self::Plain(socket) => socket.read(buf),
-            Self::TlsServer(tls) => tls.read(buf),
-            Self::TlsClient(tls) => tls.read(buf),
+        match &mut self.0 {
+            Kind::Plain(socket) => socket.read(buf),
+            Kind::TlsServer(tls) => tls.read(buf),
+            Kind::TlsClient(tls) => tls.read(buf),
         }
     }
 }
 
 impl Write for Stream {
     fn write(&mut self, buf: &[u8]) -> io::Result<usize> {
-        match self {
-            Self::Plain(socket) => socket.write(buf),
-            Self::TlsServer(tls) => tls.write(buf),
-            Self::TlsClient(tls) => tls.write(buf),
+        match &mut self.0 {
+            Kind::Plain(socket) => socket.write(buf),
+            Kind::TlsServer(tls) => tls.write(buf),
+            Kind::TlsClient(tls) => tls.write(buf),
         }
     }
 
     fn write_vectored(&mut self, slices: &[IoSlice<'_>]) -> io::Result<usize> {
-        match self {
-            Self::Plain(socket) => socket.write_vectored(slices),
-            Self::TlsServer(tls) => tls.write_vectored(slices),
-            Self::TlsClient(tls) => tls.write_vectored(slices),
+        match &mut self.0 {
+            Kind::Plain(socket) => socket.write_vectored(slices),
+            Kind::TlsServer(tls) => tls.write_vectored(slices),
+            Kind::TlsClient(tls) => tls.write_vectored(slices),
         }
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        match self {
-            Self::Plain(socket) => socket.flush(),
-            Self::TlsServer(tls) => tls.flush(),
-            Self::TlsClient(tls) => tls.flush(),
+        match &mut self.0 {
+            Kind::Plain(socket) => socket.flush(),
+            Kind::TlsServer(tls) => tls.flush(),
+            Kind::TlsClient(tls) => tls.flush(),
         }
     }
 }
 
 /// Whether the peer was silent for too long; a blocking socket reports that in two ways.
-pub(super) fn is_timeout(error: &io::Error) -> bool {
+pub fn is_timeout(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut)
 }

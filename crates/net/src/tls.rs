@@ -1,7 +1,7 @@
 //! Optional encryption: [`TlsServer`] and [`TlsClient`], made from PEM files.
 //!
 //! TLS 1.3 only, since both ends are ours. The certificate tells a client that it talks to the right host; who may
-//! fetch blocks is decided by the secret of the application, inside the encrypted connection.
+//! talk to it is decided by the secret of the realm, inside the encrypted connection.
 
 use std::{
     fmt,
@@ -15,7 +15,7 @@ use rustls::{
     pki_types::{CertificateDer, PrivateKeyDer, ServerName, pem::PemObject},
 };
 
-use super::{address::Address, stream::Socket};
+use crate::{address::Address, stream::Socket};
 
 /// What is wrong with the TLS files or names.
 #[derive(Debug, thiserror::Error)]
@@ -33,7 +33,7 @@ pub enum TlsError {
     Name { name: String },
 }
 
-/// The certificate and key that a block server shows.
+/// The certificate and key that a listener shows.
 #[derive(Clone)]
 pub struct TlsServer(Arc<ServerConfig>);
 
@@ -61,7 +61,7 @@ impl TlsServer {
         Ok(Self(Arc::new(config)))
     }
 
-    pub(super) fn accept(
+    pub(crate) fn accept(
         &self,
         socket: Socket,
     ) -> Result<StreamOwned<ServerConnection, Socket>, rustls::Error> {
@@ -106,7 +106,7 @@ impl TlsClient {
         Ok(self)
     }
 
-    pub(super) fn connect(
+    pub(crate) fn connect(
         &self,
         socket: Socket,
         to: &Address,

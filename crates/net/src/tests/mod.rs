@@ -1,0 +1,7 @@
+//! Connections over real sockets, with faults.
+
+mod handshake;
+mod lines;
+mod listener;
+mod support;
+mod tls;
