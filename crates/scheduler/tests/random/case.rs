@@ -56,10 +56,11 @@ pub enum Feature {
     HostLoss,
     ShortHeartbeats,
     Local,
+    KeepAhead,
 }
 
 impl Feature {
-    pub const ALL: [Self; 22] = [
+    pub const ALL: [Self; 23] = [
         Self::Fair,
         Self::Speculation,
         Self::Exclusion,
@@ -82,6 +83,7 @@ impl Feature {
         Self::HostLoss,
         Self::ShortHeartbeats,
         Self::Local,
+        Self::KeepAhead,
     ];
 
     /// Its place in a set of features.
@@ -92,7 +94,7 @@ impl Feature {
     /// How many of a hundred cases have it.
     const fn percent(self) -> usize {
         match self {
-            Self::Fair | Self::NoLocalityWait | Self::TightLimits | Self::Cached => 50,
+            Self::Fair | Self::NoLocalityWait | Self::TightLimits | Self::Cached | Self::KeepAhead => 50,
             Self::Speculation | Self::Exclusion | Self::Preferred | Self::Decommission => 40,
             Self::ShuffleService | Self::Barrier | Self::Indeterminate | Self::HostLoss => 30,
             Self::Racks | Self::DynamicAllocation | Self::Gpus | Self::OddCpus => 25,

@@ -87,7 +87,9 @@ fn parent<'a>(before: &'a [RddNode], dice: &mut Dice) -> Option<&'a RddNode> {
 
 fn source(case: &Case, id: RddId, dice: &mut Dice) -> RddNode {
     let is_empty = case.has(Feature::EmptyRdds) && dice.chance(20);
-    RddNode::source(id, if is_empty { 0 } else { dice.between(1, 4) })
+    // Only where many tasks wait are some of them sent ahead.
+    let most = if case.has(Feature::KeepAhead) { 16 } else { 4 };
+    RddNode::source(id, if is_empty { 0 } else { dice.between(1, most) })
 }
 
 /// Some of the parent's partitions, in any order.

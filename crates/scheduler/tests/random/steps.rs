@@ -144,9 +144,21 @@ impl World {
     /// Several executors report at once.
     fn batch(&mut self, dice: &mut Dice) {
         let mut events = Vec::new();
+        let mut waiting: Vec<_> = self.judge.live_attempts().collect();
+        waiting.retain(|(_, attempt)| attempt.phase == Phase::Ahead);
         for (id, attempt) in self.judge.live_attempts() {
             if attempt.phase == Phase::Running && dice.chance(70) {
                 events.push(self.progress_of(id, dice));
+                // Those that wait behind it begin and end in their order, before anybody else hears of it.
+                let ends =
+                    !matches!(events.last(), Some(Event::StatusUpdate { status: TaskStatus::Running, .. }));
+                while ends
+                    && dice.chance(50)
+                    && let Some(at) =
+                        waiting.iter().position(|(_, a)| a.task.executor == attempt.task.executor)
+                {
+                    events.push(self.honest_end(waiting.remove(at).0));
+                }
             }
         }
         if !events.is_empty() {
@@ -253,8 +265,13 @@ impl World {
             let racks = racks.collect();
             return self.send(Event::RacksResolved(racks));
         }
+        if !self.recalls.is_empty() && dice.chance(70) {
+            let (executor, attempts) = self.recalls.swap_remove(dice.below(self.recalls.len()));
+            let event = self.honest_return(executor, attempts);
+            return self.send(event);
+        }
         if self.fetches.is_empty() {
-            return self.progress(dice);
+            return self.end_killed_ahead(dice);
         }
         let attempt = self.fetches.swap_remove(dice.below(self.fetches.len()));
         let outcome = match dice.below(12) {
@@ -263,6 +280,21 @@ impl World {
             _ => FetchedResult::Fetched,
         };
         self.send(Event::ResultFetched { attempt, outcome });
+    }
+
+    /// An executor ends an attempt that it was told to end and had not begun.
+    fn end_killed_ahead(&mut self, dice: &mut Dice) {
+        let is_killed = |(_, attempt): &(AttemptId, &crate::judge::Attempt)| {
+            attempt.phase == Phase::Ahead && attempt.is_killed
+        };
+        let killed: Vec<_> = self.judge.live_attempts().filter(is_killed).map(|(id, _)| id).collect();
+        match dice.pick(&killed) {
+            Some(id) => {
+                let event = self.honest_end(*id);
+                self.send(event);
+            }
+            None => self.progress(dice),
+        }
     }
 
     /// A task asks to commit, or waits for the others of its barrier stage.
