@@ -16,37 +16,31 @@ pub(crate) struct SentAhead {
     pub(crate) sent: Timestamp,
 }
 
-/// How many cpus the attempts that run on an executor take.
+/// How many of the attempts that run on an executor take how many cpus: nearly always all of them the same.
 #[derive(Debug, Default)]
-pub(super) struct SlotSizes {
-    size: Cpus,
-    /// Attempts that take `size`.
-    same: u32,
-    other: u32,
-}
+pub(super) struct SlotSizes(Vec<(Cpus, u32)>);
 
 impl SlotSizes {
     fn add(&mut self, cpus: Cpus) {
-        if self.same + self.other == 0 {
-            self.size = cpus;
+        match self.0.iter_mut().find(|(size, _)| *size == cpus) {
+            Some((_, count)) => *count += 1,
+            None => self.0.push((cpus, 1)),
         }
-        *self.count(cpus) += 1;
     }
 
     fn remove(&mut self, cpus: Cpus) {
-        *self.count(cpus) -= 1;
-    }
-
-    fn count(&mut self, cpus: Cpus) -> &mut u32 {
-        if cpus == self.size { &mut self.same } else { &mut self.other }
+        let at = self.0.iter().position(|(size, _)| *size == cpus).expect("what ends was counted");
+        self.0[at].1 -= 1;
+        if self.0[at].1 == 0 {
+            self.0.swap_remove(at);
+        }
     }
 }
 
 impl Executor {
     /// Whether attempts of this size can be sent ahead: whatever ends first then leaves room for just one of them.
     pub(crate) fn is_full_of(&self, cpus: Cpus) -> bool {
-        let SlotSizes { size, same, other } = self.sizes;
-        self.resources.cpus_free() == Cpus::ZERO && same > 0 && other == 0 && size == cpus
+        self.resources.cpus_free() == Cpus::ZERO && matches!(*self.sizes.0, [(size, _)] if size == cpus)
     }
 }
 
@@ -113,8 +107,8 @@ impl Executors {
     /// Cross-checks what is known of attempts that wait.
     pub(super) fn check_ahead(&self) {
         for (id, executor) in self.iter() {
-            let SlotSizes { same, other, .. } = executor.sizes;
-            assert_eq!((same + other) as usize, executor.running.len(), "what runs on {id} has a size");
+            let sized: u32 = executor.sizes.0.iter().map(|(_, count)| *count).sum();
+            assert_eq!(sized as usize, executor.running.len(), "what runs on {id} has a size");
             let waits = !executor.ahead.is_empty();
             assert_eq!(self.with_ahead.contains(&id), waits, "{id} is listed while attempts wait there");
             if waits {
@@ -123,7 +117,7 @@ impl Executors {
                     Cpus::ZERO,
                     "nobody waits on {id} for what is free"
                 );
-                assert!(other == 0 && same > 0, "attempts wait on {id} for others of their size");
+                assert_eq!(executor.sizes.0.len(), 1, "attempts wait on {id} for others of their size");
             }
         }
         assert!(self.with_ahead.iter().all(|id| self.get(*id).is_some()), "listed executors are registered");

@@ -360,7 +360,8 @@ impl TaskScheduler {
         gone: &Executor,
         reason: &ExecutorLossReason,
     ) {
-        for sent in &gone.ahead {
+        // The last one first: what is put back last is looked at first.
+        for sent in gone.ahead.iter().rev() {
             self.withdraw(cx, sent.attempt, Withdrawn::Lost);
         }
         let is_decommission = matches!(reason, ExecutorLossReason::Decommissioned { .. });

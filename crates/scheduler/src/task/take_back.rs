@@ -34,7 +34,8 @@ impl TaskScheduler {
         if cx.executors.get(executor).is_some_and(|known| known.loss_pending) {
             return cx.ignore(Ignored::ContactLost { executor });
         }
-        for attempt in attempts {
+        // The last one first: what is put back last is looked at first.
+        for attempt in attempts.into_iter().rev() {
             match self.running.get(&attempt) {
                 Some(running) if running.info.executor != executor => {
                     cx.ignore(Ignored::WrongExecutor { attempt, executor });

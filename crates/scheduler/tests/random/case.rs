@@ -29,6 +29,8 @@ pub enum Flavour {
     Cancellations,
     /// Reports are late, repeated, or wrong.
     Lies,
+    /// Many short tasks are sent before a slot is free.
+    Queues,
 }
 
 /// A part of the configuration or of the lineage that a run may have or not.
@@ -120,7 +122,9 @@ impl Case {
 
     pub fn has(&self, feature: Feature) -> bool {
         let of_feature = 100 + feature as u64;
-        self.without & feature.bit() == 0 && Dice::of(self.seed, of_feature).chance(feature.percent())
+        let is_about_it = self.flavour == Flavour::Queues && feature == Feature::KeepAhead;
+        self.without & feature.bit() == 0
+            && (is_about_it || Dice::of(self.seed, of_feature).chance(feature.percent()))
     }
 
     /// The generator of one part of the case.

@@ -7,7 +7,7 @@ use firesteel_types::{
     ShuffleDependency, ShuffleId, StorageLevel, TaskLocation,
 };
 
-use crate::case::{Case, Dice, Feature};
+use crate::case::{Case, Dice, Feature, Flavour};
 
 /// The most partitions an RDD has.
 const PARTITIONS_MAX: u32 = 8;
@@ -88,7 +88,11 @@ fn parent<'a>(before: &'a [RddNode], dice: &mut Dice) -> Option<&'a RddNode> {
 fn source(case: &Case, id: RddId, dice: &mut Dice) -> RddNode {
     let is_empty = case.has(Feature::EmptyRdds) && dice.chance(20);
     // Only where many tasks wait are some of them sent ahead.
-    let most = if case.has(Feature::KeepAhead) { 16 } else { 4 };
+    let most = match (case.has(Feature::KeepAhead), case.flavour) {
+        (false, _) => 4,
+        (true, Flavour::Queues) => 60,
+        (true, _) => 16,
+    };
     RddNode::source(id, if is_empty { 0 } else { dice.between(1, most) })
 }
 

@@ -43,31 +43,32 @@ enum Step {
 
 /// How likely each kind of step is.
 fn weights(flavour: Flavour) -> [(usize, Step); 18] {
-    let of = |calm, losses, cancellations, lies| match flavour {
+    let of = |calm, losses, cancellations, lies, queues| match flavour {
         Flavour::Calm => calm,
         Flavour::Losses => losses,
         Flavour::Cancellations => cancellations,
         Flavour::Lies => lies,
+        Flavour::Queues => queues,
     };
     [
-        (of(400, 300, 300, 300), Step::Progress),
-        (of(20, 40, 40, 40), Step::Failure),
-        (of(60, 40, 40, 40), Step::Batch),
-        (of(5, 60, 30, 40), Step::FetchFailure),
-        (of(60, 40, 60, 40), Step::Submit),
-        (of(20, 15, 25, 15), Step::SubmitMapStage),
-        (of(40, 60, 40, 40), Step::NewExecutor),
-        (of(5, 60, 15, 30), Step::ExecutorTrouble),
-        (of(80, 80, 80, 80), Step::Time),
-        (of(60, 40, 40, 40), Step::Answer),
-        (of(30, 20, 20, 20), Step::Blocks),
-        (of(5, 10, 60, 20), Step::Cancel),
-        (of(0, 20, 10, 150), Step::Lie),
-        (of(30, 30, 30, 30), Step::Ask),
-        (of(5, 5, 30, 10), Step::Lineage),
-        (of(5, 30, 10, 20), Step::Scaling),
-        (of(0, 2, 15, 4), Step::Disaster),
-        (of(10, 10, 5, 5), Step::Heartbeats),
+        (of(400, 300, 300, 300, 300), Step::Progress),
+        (of(20, 40, 40, 40, 15), Step::Failure),
+        (of(60, 40, 40, 40, 150), Step::Batch),
+        (of(5, 60, 30, 40, 10), Step::FetchFailure),
+        (of(60, 40, 60, 40, 60), Step::Submit),
+        (of(20, 15, 25, 15, 15), Step::SubmitMapStage),
+        (of(40, 60, 40, 40, 40), Step::NewExecutor),
+        (of(5, 60, 15, 30, 20), Step::ExecutorTrouble),
+        (of(80, 80, 80, 80, 120), Step::Time),
+        (of(60, 40, 40, 40, 100), Step::Answer),
+        (of(30, 20, 20, 20, 10), Step::Blocks),
+        (of(5, 10, 60, 20, 15), Step::Cancel),
+        (of(0, 20, 10, 150, 30), Step::Lie),
+        (of(30, 30, 30, 30, 20), Step::Ask),
+        (of(5, 5, 30, 10, 3), Step::Lineage),
+        (of(5, 30, 10, 20, 15), Step::Scaling),
+        (of(0, 2, 15, 4, 3), Step::Disaster),
+        (of(10, 10, 5, 5, 5), Step::Heartbeats),
     ]
 }
 

@@ -7,6 +7,14 @@ use firesteel_types::{AttemptId, ExecutorId};
 
 use super::{Judge, Phase};
 
+/// How often something happened, to see that the runs are about it at all.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct AheadCounts {
+    pub sent: u32,
+    pub asked_for: u32,
+    pub returned: u32,
+}
+
 impl Judge {
     /// The attempts that wait on an executor, in the order in which they begin.
     fn waiting_on(&self, executor: ExecutorId) -> impl Iterator<Item = AttemptId> {
@@ -37,13 +45,17 @@ impl Judge {
         if self.executors.get(&executor).is_some_and(|known| known.is_disconnected) {
             return;
         }
-        for id in attempts {
+        // The last one first, so that none of them begins when one before it ends.
+        for id in attempts.iter().rev() {
             let Some(attempt) = self.attempts.get_mut(id) else { continue };
             if attempt.task.executor != executor || !attempt.task.ahead {
                 continue;
             }
             match attempt.phase {
-                Phase::Ahead => attempt.phase = Phase::Returned,
+                Phase::Ahead => {
+                    attempt.phase = Phase::Returned;
+                    self.ahead_counts.returned += 1;
+                }
                 Phase::Running if !attempt.has_begun => {
                     (attempt.succeeds, attempt.carries) = (false, false);
                     self.end(*id);
@@ -65,17 +77,20 @@ impl Judge {
 
     pub(super) fn see_take_back(&mut self, executor: ExecutorId, attempts: &[AttemptId]) {
         assert!(!attempts.is_empty(), "{executor} is asked for something");
+        self.ahead_counts.asked_for += attempts.len() as u32;
         for id in attempts {
             let attempt = self.attempts.get_mut(id).expect("what is asked for was launched");
             assert_eq!(attempt.task.executor, executor, "{id} is asked for where it is");
-            let waits = attempt.phase == Phase::Ahead || self.batch.events > 1;
+            // Its executor may be found to be lost in the same call.
+            let waits = matches!(attempt.phase, Phase::Ahead | Phase::Withdrawn) || self.batch.events > 1;
             assert!(waits, "{id} is asked for while it waits");
             assert!(!std::mem::replace(&mut attempt.is_recalled, true), "{id} is asked for once");
         }
     }
 
     /// A task may wait on this executor.
-    pub(super) fn check_sent_ahead(&self, task: &TaskDescription) {
+    pub(super) fn check_sent_ahead(&mut self, task: &TaskDescription) {
+        self.ahead_counts.sent += 1;
         let id = task.attempt;
         let executor = &self.executors[&task.executor];
         assert!(executor.is_full(), "{id} gets a slot if there is one");

@@ -11,6 +11,7 @@ mod outputs;
 mod state;
 mod tasks;
 
+pub use ahead::AheadCounts;
 pub use executors::Executor;
 pub use state::Judge;
 pub use tasks::{Attempt, Phase};

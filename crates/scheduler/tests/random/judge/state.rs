@@ -8,6 +8,7 @@ use firesteel_types::{
 };
 
 use super::{
+    ahead::AheadCounts,
     commits::Holder,
     executors::{Exclusions, Executor},
     jobs::Job,
@@ -38,6 +39,7 @@ pub struct Judge {
     pub(super) barrier_stages: BTreeSet<StageId>,
     pub(super) commits: BTreeMap<(StageId, PartitionId), Holder>,
     pub(super) batch: Batch,
+    pub ahead_counts: AheadCounts,
     pub is_stopped: bool,
     /// Whether the scheduler wants the context to be stopped.
     pub wants_stop: bool,
@@ -95,6 +97,7 @@ impl Judge {
             barrier_stages: BTreeSet::new(),
             commits: BTreeMap::new(),
             batch: Batch::default(),
+            ahead_counts: AheadCounts::default(),
             is_stopped: false,
             wants_stop: false,
         }
