@@ -28,14 +28,20 @@ impl Pace {
         });
     }
 
+    /// How long a task that is sent ahead waits at most, if the others take as long as was seen and not more than
+    /// those that are sent ahead at all.
+    pub(super) fn patience(self, config: &KeepAhead) -> Duration {
+        WORK_AHEAD + self.mean().unwrap_or_default().min(config.longest_task)
+    }
+
+    fn mean(self) -> Option<Duration> {
+        self.sixteenths.map(|sixteenths| Duration::from_micros(sixteenths / 16))
+    }
+
     /// How many tasks are sent ahead for each slot: about [`WORK_AHEAD`], one at least, none when tasks are long or
     /// nobody knows.
     pub(super) fn depth(self, config: &KeepAhead) -> u32 {
-        let Some(sixteenths) = self.sixteenths else { return 0 };
-        let one = Duration::from_micros(sixteenths / 16);
-        if one > config.longest_task {
-            return 0;
-        }
+        let Some(one) = self.mean().filter(|one| *one <= config.longest_task) else { return 0 };
         let count = WORK_AHEAD.as_micros() / one.as_micros().max(1);
         u32::try_from(count).unwrap_or(u32::MAX).max(1).min(config.max_per_slot)
     }
@@ -63,6 +69,16 @@ mod tests {
         assert_eq!([4001, 100_000, u64::MAX].map(|us| depth_after(&[us])), [0, 0, 0]);
         let off = KeepAhead { max_per_slot: 0, ..CONFIG };
         assert_eq!(Pace { sixteenths: Some(16) }.depth(&off), 0);
+    }
+
+    #[test]
+    fn a_task_waits_for_the_work_before_it_and_what_runs() {
+        let patience = |run_time_us: u64| {
+            let mut pace = Pace::default();
+            pace.add(run_time_us);
+            pace.patience(&CONFIG).as_micros()
+        };
+        assert_eq!([0, 100, 4000, 50_000].map(patience), [2000, 2100, 6000, 6000]);
     }
 
     #[test]

@@ -138,16 +138,18 @@ impl TaskScheduler {
 
     /// Takes back the queues that have not moved on in time, where that is of use to somebody.
     pub(super) fn take_back_overdue(&mut self, cx: &mut Shared) {
-        let mut of_use = BTreeMap::new();
+        let mut patience = BTreeMap::new();
         let mut overdue = Vec::new();
         for id in cx.executors.with_ahead() {
             let executor = cx.executors.known(id);
             let first = executor.ahead.front().expect("attempts wait on those that are listed");
-            if first.sent + WORK_AHEAD <= cx.now && !executor.loss_pending {
-                let key = self.running[&first.attempt].set;
-                if *of_use.entry(key).or_insert_with(|| self.is_wanted_back(cx, key)) {
-                    overdue.push(id);
-                }
+            let key = self.running[&first.attempt].set;
+            let patience = *patience.entry(key).or_insert_with(|| {
+                self.is_wanted_back(cx, key).then(|| self.set(key).pace.patience(&cx.config.keep_ahead))
+            });
+            let is_overdue = patience.is_some_and(|patience| first.sent + patience <= cx.now);
+            if is_overdue && !executor.loss_pending {
+                overdue.push(id);
             }
         }
         overdue.sort_unstable();

@@ -1,6 +1,8 @@
 //! Short tasks are sent before a slot is free: how many, how they begin, and how they end.
 
-use firesteel_scheduler::{Event, Explanation, KeepAhead, NotSent, SchedulerConfig, TaskStatus};
+use firesteel_scheduler::{
+    Event, Explanation, KeepAhead, NotSent, SchedulerConfig, SpeculationConfig, TaskStatus,
+};
 use firesteel_types::{
     AttemptId, ExecutorId, ExecutorLossReason, PartitionId, StageId, TaskFailure, TaskMetrics,
 };
@@ -296,12 +298,12 @@ fn a_set_whose_tasks_wait_on_an_executor_that_goes_leaves_nothing_behind() {
 #[test]
 fn what_a_task_waited_on_its_executor_is_not_time_that_it_ran() {
     let mut config = keeping_ahead();
-    config.speculation = Some(firesteel_scheduler::SpeculationConfig {
+    config.speculation = Some(SpeculationConfig {
         quantile_permille: 20,
         multiplier_permille: 1000,
         duration_threshold: None,
         efficiency: None,
-        ..firesteel_scheduler::SpeculationConfig::default()
+        ..SpeculationConfig::default()
     });
     let mut world = World::with(config);
     world.executors(0, &["h1"], 1).rdds([source(0, 40)]);
@@ -319,4 +321,33 @@ fn what_a_task_waited_on_its_executor_is_not_time_that_it_ran() {
     let speculatable = |effects: &crate::harness::Effects| effects.lines_with("speculatable");
     assert_eq!(speculatable(&copied_early), ["* stage-0.0 partition-4 speculatable"], "it ran on executor 1");
     assert_eq!(speculatable(&copied), ["* stage-0.0 partition-2 speculatable"], "which began at 90 ms");
+}
+
+#[test]
+fn a_task_whose_end_is_told_with_that_of_the_one_before_it_has_run_as_long_as_it_says() {
+    let mut config = keeping_ahead();
+    // Three finished tasks are enough.
+    let speculation = SpeculationConfig {
+        quantile_permille: 75,
+        multiplier_permille: 1000,
+        efficiency: None,
+        ..SpeculationConfig::default()
+    };
+    config.speculation = Some(speculation);
+    let mut world = World::with(config);
+    world.executors(0, &["h1"], 1).rdds([source(0, 40)]);
+    world.submit(0);
+    world.finish_in(0, 1000);
+
+    world.now += millis(200);
+    let told = [(1, 200_000), (2, 150_000)].map(|(attempt, run_time_us)| {
+        let status = finished_in(run_time_us);
+        Event::StatusUpdate { executor: ExecutorId(0), attempt: AttemptId(attempt), status }
+    });
+    world.scheduler.handle_all(world.now, told, &mut Vec::new());
+    let early = world.advance(millis(149));
+    let late = world.advance(millis(100));
+
+    assert_eq!(early.lines_with("speculatable"), [""; 0], "the median is 150 ms");
+    assert_eq!(late.lines_with("speculatable"), ["* stage-0.0 partition-3 speculatable"]);
 }

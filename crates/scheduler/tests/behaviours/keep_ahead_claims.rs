@@ -10,7 +10,7 @@ use firesteel_scheduler::{
 use firesteel_types::{Cpus, ExecutorId, ProfileId, Properties, ResourceProfile, Share};
 
 use crate::{
-    harness::{World, barrier, executor_spec, located, pinned, property, secs, source},
+    harness::{World, barrier, executor_spec, located, millis, pinned, property, secs, source},
     keep_ahead::{keeping_ahead, two_wait},
     profiles::register_task_profile,
 };
@@ -64,6 +64,23 @@ fn tasks_whose_places_are_not_there_are_sent_ahead_anywhere() {
 
     assert_eq!(finished.ahead(), [2, 3]);
     assert_eq!(place_came.ahead(), [0; 0], "a better place is alive now");
+}
+
+#[test]
+fn a_better_place_is_waited_for_as_long_as_tasks_are_sent_ahead_there() {
+    let mut world = World::with(keeping_ahead());
+    world.executors(0, &["h1"], 1).rdds([pinned(0, &vec![(0, "h1"); 200])]);
+    world.submit(0);
+    for attempt in 0..40 {
+        world.now += millis(100);
+        world.finish_in(attempt, 1000);
+    }
+
+    let elsewhere = world.executor(1, "h2", 1);
+    let waited = world.advance(secs(6));
+
+    assert_eq!(elsewhere.attempts(), [0; 0], "the last task went to executor 0 just now");
+    assert_eq!(waited.launches()[0].executor, ExecutorId(1));
 }
 
 #[test]

@@ -1,8 +1,7 @@
 //! Tasks that were sent ahead of a free slot are taken back when that is of use, and leave no trace.
 
-use firesteel_scheduler::{Event, Scaling};
+use firesteel_scheduler::Event;
 use firesteel_types::{AttemptId, ExecutorId, Properties, TaskFailure};
-use std::time::Duration;
 
 use crate::{
     harness::{World, fetch_failed, millis, property, secs, shuffled, source},
@@ -27,12 +26,12 @@ fn a_queue_that_does_not_move_is_taken_back_when_somebody_is_idle() {
     let mut world = one_idle();
 
     let look = world.scheduler.next_deadline().map(|at| at.since(world.now));
-    let early = world.advance(Duration::from_micros(1999));
-    let asked = world.advance(Duration::from_micros(1));
+    let early = world.advance(millis(2));
+    let asked = world.advance(millis(2));
     let returned = world.return_tasks(0, &[2, 3]);
 
     assert_eq!(look, Some(millis(2)));
-    assert_eq!(early.lines(), [""; 0]);
+    assert_eq!(early.lines(), [""; 0], "tasks took half a millisecond, so that it may still move on");
     assert_eq!(asked.lines(), ["take [attempt-2, attempt-3] back from executor-0"]);
     assert_eq!(
         returned.lines(),
@@ -48,10 +47,10 @@ fn a_queue_that_does_not_move_is_taken_back_when_somebody_is_idle() {
 #[test]
 fn what_has_begun_is_not_returned_and_goes_on() {
     let mut world = one_idle();
-    world.advance(millis(2));
+    world.advance(millis(4));
 
     let returned = world.return_tasks(0, &[3]);
-    let later = world.advance(millis(2));
+    let later = world.advance(millis(4));
     let began = world.finish_in(1, 1000);
 
     assert_eq!(returned.attempts(), [8]);
@@ -79,7 +78,7 @@ fn a_set_with_the_older_claim_has_the_queue_of_another_taken_back() {
     let ahead = world.finish_in(1, 1000);
 
     let reducers = world.finish_map(0, &[1, 1, 1]);
-    let asked = world.advance(millis(2));
+    let asked = world.advance(millis(3));
 
     assert_eq!(ahead.ahead(), [3, 4]);
     assert_eq!(reducers.attempts(), [5], "two reducers of the older job wait");
@@ -96,11 +95,11 @@ fn a_pool_that_wants_its_share_has_the_queue_of_another_taken_back() {
     world.finish_in(0, 2000);
 
     let came = world.submit_with(1, property(Properties::POOL, "b"));
-    let asked = world.advance(millis(2));
+    let asked = world.advance(millis(4));
     let returned = world.return_tasks(0, &[3, 4]);
     let ended = world.finish_in(1, 2000);
 
-    assert_eq!(came.lines_with("take"), [""; 0], "two milliseconds are not much to wait");
+    assert_eq!(came.lines_with("take"), [""; 0], "four milliseconds are not much to wait");
     assert_eq!(asked.lines(), ["take [attempt-3, attempt-4] back from executor-0"]);
     assert_eq!(returned.lines(), [""; 0]);
     assert_eq!(
@@ -144,7 +143,7 @@ fn a_set_that_is_closed_begins_nothing_more() {
 #[test]
 fn an_attempt_that_was_taken_for_begun_may_still_be_returned() {
     let mut world = one_idle();
-    world.advance(millis(2));
+    world.advance(millis(4));
     let began = world.finish_in(1, 1000);
 
     let returned = world.return_tasks(0, &[2, 3]);
@@ -178,14 +177,34 @@ fn only_what_was_sent_ahead_to_that_executor_can_be_returned() {
 }
 
 #[test]
-fn nothing_more_is_sent_ahead_where_something_is_to_be_returned() {
+fn nothing_more_is_sent_ahead_behind_what_is_to_go() {
     let mut world = two_wait();
-    let executors = vec![ExecutorId(0)];
-    let (worker_host, adjust_target, by_executor) = (None, false, true);
-    world.scale(Scaling::Decommission { executors, worker_host, adjust_target, by_executor });
-
-    assert_eq!(world.finish_in(1, 1000).attempts(), [0; 0]);
-    let (attempt, interrupt, reason) = (AttemptId(3), false, String::new());
+    let (attempt, interrupt, reason) = (AttemptId(3), false, "by hand".to_owned());
     world.send(Event::TaskKillRequested { attempt, interrupt, reason });
-    assert_eq!(world.fail(2, TaskFailure::killed("by hand")).attempts(), [0; 0]);
+
+    let before = world.finish_in(1, 1000);
+    let after = world.fail(3, TaskFailure::killed("by hand"));
+
+    assert_eq!(before.attempts(), [0; 0]);
+    assert_eq!(after.ahead(), [4, 5]);
+}
+
+#[test]
+fn a_right_to_commit_does_not_stay_with_an_attempt_that_nobody_knew_had_begun() {
+    let mut world = two_wait();
+    let ask = |world: &mut World, attempt: u64| {
+        let task = &world.launched[&AttemptId(attempt)];
+        let (set, partition, number) = (task.set, task.partition, task.number);
+        world.send(Event::CommitRequested { set, partition, number })
+    };
+    // Attempt 1 has ended, which is not known here yet.
+    let first = ask(&mut world, 2);
+    world.lose(0);
+    world.executor(1, "h2", 4);
+
+    let again = world.attempt_of("stage-0.0", 2);
+    let second = ask(&mut world, again);
+
+    assert_eq!(first.lines(), ["commit stage-0.0 partition-2 try-0: Granted"]);
+    assert_eq!(second.lines(), ["commit stage-0.0 partition-2 try-1: Granted"]);
 }
