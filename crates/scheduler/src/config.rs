@@ -41,6 +41,8 @@ pub struct SchedulerConfig {
     pub stages: StageConfig,
     /// How long a better place is waited for.
     pub locality: LocalityConfig,
+    /// Sending short tasks before a slot is free.
+    pub keep_ahead: KeepAhead,
     /// Second copies of slow tasks; none when off.
     pub speculation: Option<SpeculationConfig>,
     /// Avoiding executors that fail; none when off.
@@ -74,6 +76,7 @@ impl Default for SchedulerConfig {
             tasks: TaskConfig::default(),
             stages: StageConfig::default(),
             locality: LocalityConfig::default(),
+            keep_ahead: KeepAhead::OFF,
             speculation: None,
             exclusion: None,
             unschedulable_timeout: Duration::from_secs(120),
@@ -208,6 +211,23 @@ impl Default for LocalityConfig {
     fn default() -> Self {
         Self::wait(Duration::from_secs(3))
     }
+}
+
+/// How far executors are kept ahead of what they run, so that short tasks need not wait for a round trip each.
+///
+/// Spark has nothing like it. It is off unless somebody turns it on: whoever runs the tasks must be able to keep
+/// them in a queue and to return them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct KeepAhead {
+    /// The most tasks that wait on an executor for each of its slots; with 0 none is sent before a slot is free.
+    pub max_per_slot: u32,
+    /// Only tasks of sets whose tasks take no longer than this are sent before a slot is free.
+    pub longest_task: Duration,
+}
+
+impl KeepAhead {
+    /// No task is sent before a slot is free.
+    pub const OFF: Self = Self { max_per_slot: 0, longest_task: Duration::ZERO };
 }
 
 /// When a running task gets a second copy. Fractions are in thousandths, so that no float decides.

@@ -24,6 +24,8 @@ pub enum Effect {
     LaunchTask(Box<TaskDescription>),
     /// Tell an executor to end an attempt.
     KillTask { executor: ExecutorId, attempt: AttemptId, interrupt: bool, reason: String },
+    /// Ask an executor to return those of these attempts that it has not begun. They were sent ahead of a free slot.
+    TakeBackTasks { executor: ExecutorId, attempts: Vec<AttemptId> },
     /// No task of this attempt will be launched and none is running: what was prepared for it can go.
     ForgetStage { set: StageAttemptId },
     /// Fetch the result of this attempt from its executor.
@@ -127,6 +129,9 @@ pub struct TaskDescription {
     pub locality: Locality,
     /// Whether it is a second copy of a running task.
     pub speculative: bool,
+    /// Whether it is sent ahead of a free slot: it begins on its executor when an attempt that was sent before it
+    /// ends, in the order of sending.
+    pub ahead: bool,
     /// Cpus it takes.
     pub cpus: Cpus,
     /// Addresses of custom resources it takes.
@@ -261,6 +266,9 @@ pub enum Ignored {
     /// The report comes from an executor that does not run the attempt.
     #[error("{attempt} does not run on {executor}")]
     WrongExecutor { attempt: AttemptId, executor: ExecutorId },
+    /// The attempt got a slot when it was sent, or has begun since, so that it cannot be returned.
+    #[error("{attempt} does not wait on its executor")]
+    NotAhead { attempt: AttemptId },
     /// Nobody knows the executor.
     #[error("{executor} is not registered")]
     UnknownExecutor { executor: ExecutorId },

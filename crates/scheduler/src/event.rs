@@ -58,6 +58,9 @@ pub enum Event {
     ExecutorLaunched { executor: ExecutorId },
     /// An executor reports on one of its attempts.
     StatusUpdate { executor: ExecutorId, attempt: AttemptId, status: TaskStatus },
+    /// An executor was asked for attempts that it was sent ahead of a free slot, and returns these: it has not begun
+    /// them and will not. Those that it does not name go on.
+    TasksReturned { executor: ExecutorId, attempts: Vec<AttemptId> },
     /// An executor is alive, and these are the figures of its running attempts.
     Heartbeat { executor: ExecutorId, block_manager_known: bool, running: Vec<(AttemptId, TaskMetrics)> },
     /// Contact with an executor was lost; why is not known yet.

@@ -47,7 +47,7 @@ pub mod resources;
 pub mod worker;
 
 pub use config::{
-    BarrierConfig, ConfigError, EfficiencyConfig, ExecutorConfig, LocalityConfig, PoolConfig,
+    BarrierConfig, ConfigError, EfficiencyConfig, ExecutorConfig, KeepAhead, LocalityConfig, PoolConfig,
     SchedulerConfig, SpeculationConfig, StageConfig, TaskConfig,
 };
 pub use effect::{

@@ -21,7 +21,8 @@ pub enum ListenerEvent {
     StageSubmitted { info: Arc<StageInfo>, properties: Properties },
     /// A stage attempt is over; `info.failure` tells whether it failed.
     StageCompleted { info: Arc<StageInfo> },
-    /// An attempt was sent to its executor.
+    /// An attempt was sent to its executor. If it was sent ahead of a free slot, this is told when it begins there,
+    /// and not at all if it never does.
     TaskStart { set: StageAttemptId, task: TaskInfo },
     /// An attempt finished, and its result is being fetched from its executor.
     TaskGettingResult { set: StageAttemptId, task: TaskInfo, time: Timestamp },
@@ -128,6 +129,6 @@ pub struct TaskInfo {
     pub locality: Locality,
     /// Whether it is a second copy of a running task.
     pub speculative: bool,
-    /// When it was launched.
+    /// When it was launched, or began if it was sent ahead of a free slot.
     pub launched: Timestamp,
 }

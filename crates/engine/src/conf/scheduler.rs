@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use firesteel_scheduler::{
-    BarrierConfig, EfficiencyConfig, ExecutorConfig, LocalityConfig, PoolConfig, SchedulerConfig,
+    BarrierConfig, EfficiencyConfig, ExecutorConfig, KeepAhead, LocalityConfig, PoolConfig, SchedulerConfig,
     SpeculationConfig, StageConfig, TaskConfig,
     exclusion::ExclusionConfig,
     heartbeat::HeartbeatConfig,
@@ -21,7 +21,7 @@ impl Conf {
     /// The scheduler's configuration for an application that runs at `master`.
     ///
     /// In local mode a task is tried as often as the master says, once unless it is `local[N,attempts]`, and what
-    /// needs more than one executor is off: speculation, exclusion, the shuffle service. With FAIR scheduling the
+    /// needs more than one executor is off: speculation, exclusion, the shuffle service, tasks sent ahead. With FAIR scheduling the
     /// allocation file is read. Settings that contradict each other are found by
     /// [`Scheduler::new`](firesteel_scheduler::Scheduler::new).
     ///
@@ -56,6 +56,7 @@ impl Conf {
             },
             stages: self.stages(),
             locality: self.locality(),
+            keep_ahead: if local { KeepAhead::OFF } else { self.keep_ahead() },
             speculation: self.speculation().filter(|_| !local),
             exclusion: self.exclusion().filter(|_| !local),
             unschedulable_timeout: self.get(settings::EXCLUDE_ON_FAILURE_UNSCHEDULABLE_TIMEOUT),
@@ -112,6 +113,13 @@ impl Conf {
             node: self.get(settings::LOCALITY_WAIT_NODE),
             rack: self.get(settings::LOCALITY_WAIT_RACK),
             ..LocalityConfig::default()
+        }
+    }
+
+    fn keep_ahead(&self) -> KeepAhead {
+        KeepAhead {
+            max_per_slot: self.get(settings::SCHEDULER_KEEP_AHEAD_MAX_PER_SLOT),
+            longest_task: self.get(settings::SCHEDULER_KEEP_AHEAD_LONGEST_TASK),
         }
     }
 

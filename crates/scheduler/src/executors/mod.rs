@@ -3,12 +3,14 @@
 //! [`Executors`] is what Spark's coarse-grained backend and its driver endpoint decide together. It knows nothing
 //! of tasks beyond which attempts run where.
 
+mod ahead;
 mod backend;
 mod blocks;
 mod hosts;
 mod registry;
 mod table;
 
+pub(crate) use ahead::SentAhead;
 pub(crate) use backend::{Backend, EarlyDecommission};
 pub(crate) use blocks::BlockLocations;
 pub(crate) use hosts::{HostId, Hosts, RackId};

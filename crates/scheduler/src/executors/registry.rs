@@ -4,7 +4,14 @@ use std::{collections::VecDeque, sync::Arc};
 
 use firesteel_types::{AttemptId, Cpus, ExecutorId, Host, ProfileId, ResourceAssignment, Timestamp};
 
-use super::{HostId, Hosts, table::ExecutorTable};
+use indexmap::IndexSet;
+use rustc_hash::FxBuildHasher;
+
+use super::{
+    HostId, Hosts,
+    ahead::{SentAhead, SlotSizes},
+    table::ExecutorTable,
+};
 use crate::{
     event::ExecutorSpec,
     resources::{ExecutorResources, ProfileManager, TaskNeed},
@@ -19,6 +26,9 @@ pub(crate) struct Executor {
     pub(crate) resources: ExecutorResources,
     /// Attempts that hold resources here, oldest first.
     pub(crate) running: Vec<AttemptId>,
+    /// Attempts that wait here for one of those to end, in the order in which they begin.
+    pub(crate) ahead: VecDeque<SentAhead>,
+    pub(super) sizes: SlotSizes,
     /// Whether it reported that it is ready. Until then it has nothing to offer.
     pub(crate) launched: bool,
     pub(crate) going: Going,
@@ -75,7 +85,9 @@ impl Executor {
 #[derive(Debug, Default)]
 pub(crate) struct Executors {
     pub(crate) hosts: Hosts,
-    executors: ExecutorTable<Executor>,
+    pub(super) executors: ExecutorTable<Executor>,
+    /// Executors on which attempts wait.
+    pub(super) with_ahead: IndexSet<ExecutorId, FxBuildHasher>,
     /// Active executors with free cpus, in no particular order.
     free: Vec<ExecutorId>,
     /// Wide, so that executors that claim absurd numbers of cores cannot make it overflow.
@@ -125,6 +137,8 @@ impl Executors {
             profile: spec.profile,
             resources: ExecutorResources::new(spec.cpus, spec.resources),
             running: Vec::new(),
+            ahead: VecDeque::new(),
+            sizes: SlotSizes::default(),
             launched: false,
             going: Going::default(),
             loss_pending: false,
@@ -154,6 +168,7 @@ impl Executors {
     pub(crate) fn remove(&mut self, id: ExecutorId, remembered_max: usize) -> Option<Executor> {
         self.update(id, |executor| executor.launched = false)?;
         let executor = self.executors.remove(id)?;
+        self.with_ahead.swap_remove(&id);
         self.total_nanos -= u128::from(executor.resources.cpus_total().as_nanos());
         if let Some(decommission) = &executor.going.decommission {
             self.removed_decommissioned.push_back((id, decommission.worker_host.clone()));
@@ -181,18 +196,6 @@ impl Executors {
             if executor.free_position.is_none() {
                 self.refresh_offer(id);
             }
-        }
-    }
-
-    pub(crate) fn start_running(&mut self, id: ExecutorId, attempt: AttemptId) {
-        if let Some(executor) = self.executors.get_mut(id) {
-            executor.running.push(attempt);
-        }
-    }
-
-    pub(crate) fn stop_running(&mut self, id: ExecutorId, attempt: AttemptId) {
-        if let Some(executor) = self.executors.get_mut(id) {
-            executor.running.retain(|running| *running != attempt);
         }
     }
 
@@ -266,5 +269,6 @@ impl Executors {
         }
         let total: u128 = self.iter().map(|(_, e)| u128::from(e.resources.cpus_total().as_nanos())).sum();
         assert_eq!(total, self.total_nanos, "the total is the sum");
+        self.check_ahead();
     }
 }

@@ -32,6 +32,8 @@ pub struct Launch {
     pub level: Locality,
     /// Whether it is a second copy of a running task.
     pub speculative: bool,
+    /// If it was sent ahead of a free slot and waits on its executor, how many attempts wait there before it.
+    pub waits_behind: Option<u32>,
     /// Executors that had something to offer in the round that launched it.
     pub offers: u32,
     /// Task sets that went before its own in that round.

@@ -4,10 +4,7 @@ use std::time::Duration;
 
 use firesteel_types::{ExecutorId, Locality, PartitionId, StageId, TaskIndex, TaskLocation};
 
-use super::{
-    answer::{Explanation, NotReady, WaitReason, Waiting},
-    running::launch,
-};
+use super::answer::{Explanation, NotReady, WaitReason, Waiting};
 use crate::{pool::SetKey, resources::TaskNeed, scheduler::Scheduler, task::TaskSetManager};
 
 impl Scheduler {
@@ -26,7 +23,8 @@ impl Scheduler {
         let Some((key, index)) = self.find_task(stage, partition) else { return Explanation::Done };
         let set = self.tasks.set(key);
         let attempts = set.running().map(|attempt| &self.tasks.running[&attempt]);
-        let running: Vec<_> = attempts.filter(|running| running.info.index == index).map(launch).collect();
+        let of_task = attempts.filter(|running| running.info.index == index);
+        let running: Vec<_> = of_task.map(|running| self.explain_running(running)).collect();
         if !running.is_empty() {
             Explanation::Running(running)
         } else if set.is_waiting(index) && !set.is_zombie {

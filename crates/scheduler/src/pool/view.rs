@@ -2,7 +2,7 @@
 
 use super::mode::SchedulingMode;
 use super::order::OrderKey;
-use super::tree::{Child, PoolId, PoolTree, SetKey};
+use super::tree::{Child, Pool, PoolId, PoolTree, SetKey};
 
 /// A pool as the UI and `explain` show it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,6 +40,37 @@ impl PoolTree {
     /// Whether any task set has pending tasks.
     pub fn has_schedulable(&self) -> bool {
         self.pools[0].schedulable_sets > 0
+    }
+
+    /// The task set that would be offered resources first in a round that began now.
+    pub fn first(&self) -> Option<SetKey> {
+        self.walk_down(|_, _| true)
+    }
+
+    /// The same, if it would also be offered whatever becomes free next: no pool on the way shares (FAIR) between it
+    /// and others with pending tasks.
+    pub fn sole_claimant(&self) -> Option<SetKey> {
+        self.walk_down(|pool, below| match pool.mode {
+            SchedulingMode::Fifo => true,
+            SchedulingMode::Fair => pool.schedulable_sets == below,
+        })
+    }
+
+    /// The first set, if every pool on the way to it, with the number of sets that wait in its first child, will do.
+    fn walk_down(&self, will_do: impl Fn(&Pool, u32) -> bool) -> Option<SetKey> {
+        let mut pool = self.pool(PoolId::ROOT);
+        loop {
+            match pool.queue.first()?.1 {
+                Child::Set(key) => return will_do(pool, 1).then_some(key),
+                Child::Pool(id) => {
+                    let child = self.pool(id);
+                    if !will_do(pool, child.schedulable_sets) {
+                        return None;
+                    }
+                    pool = child;
+                }
+            }
+        }
     }
 
     /// The name of the pool that holds a task set; empty for the root.

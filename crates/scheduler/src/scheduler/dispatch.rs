@@ -46,6 +46,7 @@ impl Scheduler {
             Event::StatusUpdate { executor, attempt, status } => {
                 tasks.on_status(cx, executor, attempt, status);
             }
+            Event::TasksReturned { executor, attempts } => tasks.on_returned(cx, executor, attempts),
             Event::Heartbeat { executor, block_manager_known, running } => {
                 self.on_heartbeat(executor, block_manager_known, &running);
             }

@@ -103,14 +103,14 @@ impl Scheduler {
             return self.cx.post(ListenerEvent::ExecutorRemoved { executor, time, reason });
         };
         self.heartbeats.on_executor_removed(executor);
-        let reason = match (gone.going.kill, gone.going.decommission) {
+        let reason = match (gone.going.kill, gone.going.decommission.clone()) {
             (Some(CountFailures::No), _) => ExecutorLossReason::Killed,
             (Some(CountFailures::Yes) | None, Some(decommission)) => {
                 ExecutorLossReason::Decommissioned { worker_host: decommission.worker_host }
             }
             (Some(CountFailures::Yes) | None, None) => reason,
         };
-        self.tasks.on_executor_lost(&mut self.cx, executor, &gone.running, &reason);
+        self.tasks.on_executor_lost(&mut self.cx, executor, &gone, &reason);
         if !gone.loss_pending {
             let worker_host = reason.worker_host().cloned();
             self.cx.to_dag.push_back(DagEvent::ExecutorLost { executor, worker_host });
@@ -182,6 +182,9 @@ impl Scheduler {
         }
         if draining.is_empty() {
             return;
+        }
+        for executor in &draining {
+            self.tasks.take_back(&mut self.cx, *executor);
         }
         self.tasks.recompute_levels(&self.cx);
         // A task that waited for a place there need not wait any longer.

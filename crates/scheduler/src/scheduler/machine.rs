@@ -130,6 +130,7 @@ impl Scheduler {
         while self.tasks.make_offers(&mut self.cx) {
             self.settle();
         }
+        self.tasks.take_back_closed(&mut self.cx);
         self.tasks.arm_timers(&self.cx);
         std::mem::swap(&mut self.cx.out, out);
         if cfg!(debug_assertions) {
@@ -201,7 +202,10 @@ impl Scheduler {
         for (attempt, running) in &self.tasks.running {
             let executor = self.cx.executors.get(running.info.executor);
             let holds = executor.is_some_and(|executor| executor.running.contains(attempt));
-            assert_eq!(holds, !running.has_ended(), "{attempt} holds resources exactly while it runs");
+            let runs = !running.has_ended() && !running.is_ahead();
+            assert_eq!(holds, runs, "{attempt} holds resources exactly while it runs");
+            let waits = executor.is_some_and(|e| e.ahead.iter().any(|sent| sent.attempt == *attempt));
+            assert_eq!(waits, running.is_ahead(), "{attempt} waits on its executor until it begins");
         }
         for stage in &self.dag.running {
             let has_set = !self.tasks.sets_of(*stage).is_empty();

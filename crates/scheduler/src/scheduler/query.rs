@@ -43,6 +43,8 @@ pub struct StageStatus {
     pub waiting_tasks: u32,
     /// Attempts of all its task sets that run.
     pub running_tasks: u32,
+    /// Attempts of all its task sets that were sent ahead of a free slot and have not begun.
+    pub ahead_tasks: u32,
 }
 
 /// One executor.
@@ -60,6 +62,8 @@ pub struct ExecutorStatus {
     pub addresses: Vec<(ResourceName, Arc<str>, Share)>,
     /// What runs there.
     pub running: Vec<AttemptId>,
+    /// What was sent there ahead of a free slot, in the order in which it begins.
+    pub ahead: Vec<AttemptId>,
     /// Whether it may be offered.
     pub is_active: bool,
     /// When it was asked for, if it was.
@@ -117,7 +121,8 @@ impl Scheduler {
             is_running: self.dag.running.contains(&stage),
             is_failed: self.dag.failed.contains(&stage),
             waiting_tasks: latest.map_or(0, |set| set.waiting()),
-            running_tasks: sets.iter().map(|set| set.running().count() as u32).sum(),
+            running_tasks: sets.iter().map(|set| set.running().count() as u32 - set.ahead).sum(),
+            ahead_tasks: sets.iter().map(|set| set.ahead).sum(),
         })
     }
 
@@ -135,6 +140,7 @@ impl Scheduler {
                 .map(|(resource, address, free)| (resource.clone(), address.clone(), free))
                 .collect(),
             running: known.running.clone(),
+            ahead: known.ahead.iter().map(|sent| sent.attempt).collect(),
             is_active: known.is_active(),
             requested: known.requested,
         })

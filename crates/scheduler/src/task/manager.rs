@@ -7,6 +7,7 @@ use firesteel_types::{AttemptId, ExecutorId, Host, Locality, TaskIndex, TaskInfo
 use super::{
     levels::{Levels, Waiting},
     offer::list_bars,
+    pace::Pace,
     pending::{Listed, PendingTasks},
     set::TaskSet,
     speculation::Finished,
@@ -39,6 +40,9 @@ pub(crate) struct TaskSetManager {
     pub(super) no_refusals_since_reset: bool,
     /// Attempts under way.
     pub(super) running: BTreeSet<AttemptId>,
+    /// Those of them that were sent ahead and have not begun.
+    pub(crate) ahead: u32,
+    pub(super) pace: Pace,
     pub(super) successful: u32,
     /// The attempts that finished the tasks of a map set, by the executor that has their output.
     pub(super) winners: BTreeMap<ExecutorId, Vec<TaskInfo>>,
@@ -84,6 +88,8 @@ impl TaskSetManager {
             levels: Levels::new(vec![Locality::Any], now),
             no_refusals_since_reset: true,
             running: BTreeSet::new(),
+            ahead: 0,
+            pace: Pace::default(),
             successful: 0,
             winners: BTreeMap::new(),
             more_hosts: BTreeMap::new(),

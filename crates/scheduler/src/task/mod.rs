@@ -4,11 +4,14 @@
 //! table of running attempts. It knows nothing of jobs and lineage: the DAG scheduler orders task sets and is told
 //! how their tasks ended.
 
+mod ahead;
+mod launch;
 mod levels;
 mod manager;
 mod median;
 mod offer;
 mod outcome;
+mod pace;
 mod pending;
 mod round;
 mod running;
@@ -16,6 +19,7 @@ mod scheduler;
 mod set;
 mod speculation;
 mod status;
+mod take_back;
 mod timers;
 mod unschedulable;
 

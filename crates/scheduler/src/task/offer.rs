@@ -69,6 +69,38 @@ impl TaskSetManager {
         }
     }
 
+    /// A task for an executor that has nothing free yet. It leaves the list it was found in.
+    ///
+    /// Only one that would not be better off elsewhere: it prefers this executor, or this host and no task of the set
+    /// prefers an executor, or it has no preference, or none of the places that tasks of the set prefer is alive.
+    pub(super) fn take_for_ahead(&mut self, offer: Offer<'_>) -> Option<Picked> {
+        let Self { tasks, pending, excludelist, .. } = self;
+        let judge = |index: TaskIndex| {
+            if !tasks[index.index()].is_waiting {
+                Entry::Stale
+            } else if excludelist
+                .as_ref()
+                .is_some_and(|list| list_bars(list, index, offer.executor, offer.host_name))
+            {
+                Entry::Barred
+            } else {
+                Entry::Take
+            }
+        };
+        let node = || (self.waiting.executor == 0).then_some(());
+        let any = || (self.levels.nth(0) == Some(Locality::Any)).then_some(());
+        let (index, locality) = if let Some(index) = pending.take_for_executor(offer.executor, judge) {
+            (index, Locality::Process)
+        } else if let Some(index) = node().and_then(|()| pending.take_for_host(offer.host, judge)) {
+            (index, Locality::Node)
+        } else if let Some(index) = pending.take_without_preference(judge) {
+            (index, Locality::Process)
+        } else {
+            (any().and_then(|()| pending.take_any(judge))?, Locality::Any)
+        };
+        Some(Picked { index, locality, speculative: false })
+    }
+
     /// Ordinary tasks first; a second copy of a running one only if there is none.
     fn dequeue(&mut self, offer: Offer<'_>, allowed: Locality) -> Option<Picked> {
         let Self { tasks, pending, pending_copies, excludelist, speculatable, more_hosts, .. } = self;

@@ -14,21 +14,47 @@ pub(super) enum AfterFailure {
     Abort(String),
 }
 
+/// Why an attempt that was sent ahead is not going to begin.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Withdrawn {
+    /// Its executor returned it.
+    Returned,
+    /// Its executor ended it or is gone. Nobody can tell whether it had begun.
+    Lost,
+}
+
 impl TaskSetManager {
     /// An attempt of a task is launched: its number, counted from 0.
-    pub(super) fn start(&mut self, index: TaskIndex, attempt: AttemptId, host: HostId) -> u32 {
+    pub(super) fn start(&mut self, index: TaskIndex, attempt: AttemptId) -> u32 {
         self.stop_waiting(index);
         let task = &mut self.tasks[index.index()];
         let number = task.attempts;
         task.attempts += 1;
         task.copies_running += 1;
+        self.running.insert(attempt);
+        number
+    }
+
+    /// An attempt of a task begins on a host. A second copy would do no better there.
+    pub(super) fn note_host(&mut self, index: TaskIndex, host: HostId) {
+        let task = &mut self.tasks[index.index()];
         if task.first_host.is_none() {
             task.first_host = Some(host);
         } else if task.first_host != Some(host) {
             self.more_hosts.entry(index).or_default().push(host);
         }
-        self.running.insert(attempt);
-        number
+    }
+
+    /// An attempt that was sent ahead is not going to begin: its task waits again.
+    pub(super) fn withdraw(&mut self, info: &TaskInfo, why: Withdrawn, executors: &mut Executors) {
+        self.stop(info.index, info.attempt);
+        self.ahead -= 1;
+        let task = &mut self.tasks[info.index.index()];
+        // Nobody has seen the number of an attempt that was returned.
+        if why == Withdrawn::Returned && task.attempts == info.number.0 + 1 {
+            task.attempts -= 1;
+        }
+        self.wait_again(info.index, executors);
     }
 
     /// A task of a barrier set has a place in this round.

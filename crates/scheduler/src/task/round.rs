@@ -2,22 +2,15 @@
 
 use std::sync::Arc;
 
-use firesteel_types::{
-    AttemptId, AttemptNumber, Cpus, ExecutorId, ListenerEvent, Locality, ResourceAssignment, TaskInfo,
-    TaskLocation, TaskMetrics,
-};
+use firesteel_types::{Cpus, ExecutorId, Locality, ResourceAssignment};
 
 use super::{
+    launch::{Launch, Room},
     offer::{Answer, Offer, Picked},
-    running::{LaunchNote, Passed, RunPhase, Running},
+    running::LaunchNote,
     scheduler::TaskScheduler,
 };
-use crate::{
-    effect::{Effect, TaskDescription},
-    executors::{Executor, Executors},
-    pool::SetKey,
-    shared::Shared,
-};
+use crate::{executors::Executor, pool::SetKey, shared::Shared};
 
 /// The offers of one round, in random order, drawn one by one as they are looked at.
 ///
@@ -109,18 +102,18 @@ impl TaskScheduler {
     pub(crate) fn make_offers(&mut self, cx: &mut Shared) -> bool {
         let mut list = std::mem::take(&mut self.offers);
         list.clear();
+        let mut changed = std::mem::take(&mut self.dirty);
         let coverage = if std::mem::take(&mut self.revive) {
-            self.dirty.clear();
             list.extend_from_slice(cx.executors.free());
             Coverage::Full
-        } else if self.dirty.is_empty() {
-            self.offers = list;
+        } else if changed.is_empty() {
+            (self.offers, self.dirty) = (list, changed);
             return false;
         } else {
-            self.dirty.sort_unstable();
-            self.dirty.dedup();
+            changed.sort_unstable();
+            changed.dedup();
             let has_offer = |id: &ExecutorId| cx.executors.get(*id).is_some_and(Executor::has_offer);
-            list.extend(self.dirty.drain(..).filter(has_offer));
+            list.extend(changed.iter().copied().filter(has_offer));
             Coverage::Partial
         };
         self.leave_out_excluded(cx, &mut list);
@@ -136,6 +129,9 @@ impl TaskScheduler {
         }
         self.pools.end_round();
         self.offers = offers.list;
+        self.keep_ahead(cx, &changed);
+        changed.clear();
+        self.dirty = changed;
         true
     }
 
@@ -218,7 +214,9 @@ impl TaskScheduler {
                             set.place(picked.index);
                             round.placed.push(Placed { executor: id, picked, resources });
                         } else {
-                            self.launch(cx, key, id, picked, resources, note, None);
+                            let room = Room::Slot(resources);
+                            let launch = Launch { executor: id, picked, room, note, barrier: None };
+                            self.launch(cx, key, launch);
                         }
                     }
                     Answer::RefusedByDelay => round.refused_by_delay = true,
@@ -235,65 +233,6 @@ impl TaskScheduler {
             }
             at += 1;
         }
-    }
-
-    /// Starts an attempt.
-    #[expect(clippy::too_many_arguments, reason = "the one place where a launch is put together")]
-    fn launch(
-        &mut self,
-        cx: &mut Shared,
-        key: SetKey,
-        executor: ExecutorId,
-        picked: Picked,
-        resources: ResourceAssignment,
-        mut note: LaunchNote,
-        barrier: Option<Arc<[Arc<str>]>>,
-    ) {
-        let attempt = AttemptId(self.next_attempt);
-        self.next_attempt += 1;
-        let host = cx.executors.known(executor).host;
-        let set = self.sets[key.0 as usize].as_mut().expect("keys are of active sets");
-        let number = set.start(picked.index, attempt, host);
-        if picked.locality > Locality::Process {
-            note.passed = passed_over(set.set.preferred(picked.index), &cx.executors);
-        }
-        let cpus = cx.profiles.need(set.set.profile).expect("stages are made with known profiles").cpus;
-        let info = TaskInfo {
-            attempt,
-            index: picked.index,
-            partition: set.set.tasks[picked.index.index()].partition,
-            number: AttemptNumber(number),
-            executor,
-            locality: picked.locality,
-            speculative: picked.speculative,
-            launched: cx.now,
-        };
-        let (id, epoch, is_schedulable) = (set.set.id, set.set.epoch, set.is_schedulable());
-        let description = TaskDescription {
-            attempt,
-            set: id,
-            index: info.index,
-            partition: info.partition,
-            number: info.number,
-            executor,
-            locality: info.locality,
-            speculative: info.speculative,
-            cpus,
-            resources: resources.clone(),
-            epoch,
-            barrier,
-        };
-        let (phase, metrics) = (RunPhase::Launching, TaskMetrics::default());
-        let running = Running { set: key, info, host, cpus, resources, phase, beaten: false, metrics, note };
-        self.running.insert(attempt, running);
-        self.pools.add_running(key, 1);
-        if !is_schedulable {
-            self.pools.set_schedulable(key, false);
-        }
-        cx.executors.start_running(executor, attempt);
-        self.has_launched = true;
-        cx.post(ListenerEvent::TaskStart { set: id, task: info });
-        cx.out.push(Effect::LaunchTask(Box::new(description)));
     }
 
     /// Starts all tasks of a barrier set, or none: then what they took is given back for others to use.
@@ -324,7 +263,9 @@ impl TaskScheduler {
         let addresses: Arc<[_]> =
             placed.iter().map(|one| cx.executors.known(one.executor).address.clone()).collect();
         for one in placed {
-            self.launch(cx, key, one.executor, one.picked, one.resources, note, Some(addresses.clone()));
+            let Placed { executor, picked, resources } = one;
+            let (room, barrier) = (Room::Slot(resources), Some(addresses.clone()));
+            self.launch(cx, key, Launch { executor, picked, room, note, barrier });
         }
     }
 
@@ -358,32 +299,4 @@ impl TaskScheduler {
             self.check_excluded_everywhere(cx, key);
         }
     }
-}
-
-/// Why each level above `Any` was not the one a task was launched at, had it been.
-fn passed_over(preferred: &[TaskLocation], executors: &Executors) -> [Option<Passed>; 4] {
-    let verdict = |wanted: bool, alive: bool| {
-        Some(match (wanted, alive) {
-            (false, _) => Passed::NoPreference,
-            (true, false) => Passed::NotAlive,
-            (true, true) => Passed::WaitedOut,
-        })
-    };
-    let (mut process, mut node, mut rack) = ((false, false), (false, false), (false, false));
-    for place in preferred {
-        let host = executors.hosts.find(place.host());
-        let host_alive = host.is_some_and(|host| executors.hosts.is_alive(host));
-        match place {
-            TaskLocation::Executor { executor, .. } => {
-                process = (true, process.1 || executors.is_alive(*executor))
-            }
-            TaskLocation::HostCache(_) => process = (true, process.1 || host_alive),
-            TaskLocation::Host(_) => (),
-        }
-        node = (true, node.1 || host_alive);
-        if let Some(of_host) = host.and_then(|host| executors.hosts.rack(host)) {
-            rack = (true, rack.1 || executors.hosts.is_rack_alive(of_host));
-        }
-    }
-    [verdict(process.0, process.1), verdict(node.0, node.1), None, verdict(rack.0, rack.1)]
 }

@@ -17,6 +17,10 @@ pub(crate) struct Running {
     pub(crate) phase: RunPhase,
     /// Whether it was told to end because another attempt of its task succeeded.
     pub(crate) beaten: bool,
+    /// Whether it was sent ahead of a free slot.
+    pub(crate) ahead: bool,
+    /// Whether its executor was asked to return it, or told to end it.
+    pub(crate) recalled: bool,
     /// The figures of its last heartbeat.
     pub(crate) metrics: TaskMetrics,
     pub(crate) note: LaunchNote,
@@ -27,11 +31,23 @@ impl Running {
     pub(crate) fn has_ended(&self) -> bool {
         matches!(self.phase, RunPhase::Fetching(_))
     }
+
+    /// Whether it waits on its executor and has not begun, as far as anybody can tell.
+    pub(crate) fn is_ahead(&self) -> bool {
+        matches!(self.phase, RunPhase::Ahead)
+    }
 }
 
 /// Where an attempt stands.
+///
+/// ```text
+///   ahead ──another one ends──▶ launching ──▶ running ──▶ fetching
+///     └──returned, or its executor is lost: it never was
+/// ```
 #[derive(Debug)]
 pub(crate) enum RunPhase {
+    /// Sent ahead: it waits on its executor, and holds no resources.
+    Ahead,
     /// Sent, and not heard of yet.
     Launching,
     /// Its executor said that it runs.

@@ -34,6 +34,10 @@ pub(crate) struct TaskScheduler {
     pub(crate) running: IndexMap<AttemptId, Running, FxBuildHasher>,
     /// Attempts that have ended and whose results are on their way, with the executor that has them.
     pub(super) fetching: BTreeSet<(ExecutorId, AttemptId)>,
+    /// Attempts that were sent ahead and have not begun.
+    pub(super) ahead: u32,
+    /// Sets that were closed while such attempts of theirs wait somewhere.
+    pub(super) closed_ahead: Vec<SetKey>,
     pub(super) next_attempt: u64,
     pub(super) rng: Rng,
     pub(crate) health: Option<HealthTracker>,
@@ -64,6 +68,8 @@ pub(super) struct Timers {
     pub(super) speculation: Option<Timestamp>,
     /// When the user is told that nothing was ever launched.
     pub(super) starvation: Option<Timestamp>,
+    /// When tasks that were sent ahead are looked at.
+    pub(super) ahead: Option<Timestamp>,
 }
 
 impl TaskScheduler {
@@ -79,6 +85,8 @@ impl TaskScheduler {
             pools: PoolTree::new(config.pools.mode, &config.pools.pools)?,
             running: IndexMap::default(),
             fetching: BTreeSet::new(),
+            ahead: 0,
+            closed_ahead: Vec::new(),
             next_attempt: 0,
             rng: Rng::new(config.seed),
             health: health.transpose()?,
@@ -186,11 +194,12 @@ impl TaskScheduler {
         interrupt: bool,
         reason: &str,
     ) {
-        let running = &self.running[&attempt];
+        let running = &mut self.running[&attempt];
         if !cx.config.can_kill_tasks || running.has_ended() {
             return;
         }
-        let Running { set: key, info, .. } = running;
+        running.recalled = true;
+        let Running { set: key, info, .. } = &self.running[&attempt];
         let (executor, set) = (info.executor, &self.set(*key).set);
         if set.barrier {
             let told = (set.id, info.partition, attempt);
@@ -230,7 +239,11 @@ impl TaskScheduler {
 
     /// Brings the pools up to date after a set's tasks changed.
     pub(super) fn refresh_schedulable(&mut self, key: SetKey) {
-        let is_schedulable = self.set(key).is_schedulable();
+        let set = self.set(key);
+        let is_schedulable = set.is_schedulable();
+        if set.is_zombie && set.ahead > 0 {
+            self.closed_ahead.push(key);
+        }
         self.pools.set_schedulable(key, is_schedulable);
     }
 
@@ -273,9 +286,11 @@ impl TaskScheduler {
             let set = self.set(*key);
             assert_eq!(set.set.id, *id, "sets are filed under their own id");
             set.check_invariants();
+            let ahead = set.running().filter(|attempt| self.running[attempt].is_ahead()).count();
+            assert_eq!(ahead, set.ahead as usize, "{id}: attempts that have not begun are counted");
             assert_eq!(
                 self.pools.running(*key) as usize,
-                set.running.len(),
+                set.running.len() - ahead,
                 "{id}: the pool counts what runs"
             );
             assert!(!set.is_finished(), "{id}: a finished zombie is removed at once");
@@ -284,6 +299,8 @@ impl TaskScheduler {
             let listed = self.fetching.contains(&(running.info.executor, *attempt));
             assert_eq!(listed, running.has_ended(), "{attempt} is listed while its result is on the way");
         }
+        let ahead = self.running.values().filter(|running| running.is_ahead()).count();
+        assert_eq!(ahead, self.ahead as usize, "attempts that have not begun are counted");
         let in_sets: usize = self.by_id.values().map(|key| self.set(*key).running.len()).sum();
         assert_eq!(in_sets, self.running.len(), "every running attempt belongs to a set");
         let mut active_stages: Vec<_> =

@@ -82,6 +82,7 @@ impl TaskScheduler {
             let run_time_us = micros(cx.now.since(running.info.launched));
             let efficiency = config.efficiency.as_ref().filter(|_| !threshold.by_duration_only);
             !task.is_done
+                && !running.is_ahead()
                 && task.copies_running == 1
                 && !set.speculatable.contains(&running.info.index)
                 && run_time_us > threshold.run_time_us

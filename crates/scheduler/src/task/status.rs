@@ -1,6 +1,6 @@
 //! What executors report of their attempts, and what the loss of an executor does to them.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, time::Duration};
 
 use firesteel_types::{
     AttemptId, ExecutorId, ExecutorLossReason, ListenerEvent, TaskEndReason, TaskFailure, TaskIndex,
@@ -8,7 +8,7 @@ use firesteel_types::{
 };
 
 use super::{
-    outcome::AfterFailure,
+    outcome::{AfterFailure, Withdrawn},
     running::{RunPhase, Running},
     scheduler::TaskScheduler,
 };
@@ -16,6 +16,7 @@ use crate::{
     dag::{DagEvent, TaskEnded},
     effect::{Effect, Ignored, StageTaskKind, Warning},
     event::{FetchedResult, NotSent, ResultPlace, TaskOutcome, TaskStatus},
+    executors::Executor,
     map_output::MapStatus,
     pool::SetKey,
     shared::Shared,
@@ -43,30 +44,41 @@ impl TaskScheduler {
             return cx.ignore(Ignored::ContactLost { executor });
         }
         match (&running.phase, status) {
-            (RunPhase::Fetching(_), _) => cx.ignore(Ignored::UnknownAttempt { attempt }),
+            (RunPhase::Fetching(_), _) | (RunPhase::Ahead, TaskStatus::Running) => {
+                cx.ignore(Ignored::UnknownAttempt { attempt });
+            }
             (RunPhase::Launching | RunPhase::Running, TaskStatus::Running) => {
                 running.phase = RunPhase::Running
             }
-            (RunPhase::Launching | RunPhase::Running, TaskStatus::Finished(outcome)) => {
+            (RunPhase::Ahead, TaskStatus::Failed { failure: TaskFailure::Killed { .. }, .. }) => {
+                self.withdraw(cx, attempt, Withdrawn::Lost);
+                self.dirty.push(executor);
+            }
+            (_, TaskStatus::Finished(outcome)) => {
                 self.free_resources(cx, attempt);
                 self.on_finished(cx, attempt, outcome);
             }
-            (
-                RunPhase::Launching | RunPhase::Running,
-                TaskStatus::Failed { failure, metrics, accumulators },
-            ) => {
+            (_, TaskStatus::Failed { failure, metrics, accumulators }) => {
                 self.free_resources(cx, attempt);
                 self.fail_attempt(cx, attempt, failure, metrics, accumulators);
             }
         }
     }
 
-    /// The attempt does not hold its resources any more, and its executor can be offered again.
-    fn free_resources(&mut self, cx: &mut Shared, attempt: AttemptId) {
+    /// The attempt does not hold its resources any more: another one begins there, or its executor can be offered
+    /// again. One that was not known to have begun has, and held none.
+    pub(super) fn free_resources(&mut self, cx: &mut Shared, attempt: AttemptId) {
         let running = &self.running[&attempt];
         let executor = running.info.executor;
-        cx.executors.stop_running(executor, attempt);
-        cx.executors.give_back(executor, running.cpus, &running.resources);
+        if running.is_ahead() {
+            cx.executors.drop_ahead(executor, attempt);
+            self.begin(cx, attempt);
+        } else {
+            let next = cx.executors.stop_running(executor, attempt, running.cpus, &running.resources);
+            if let Some(next) = next {
+                self.begin(cx, next);
+            }
+        }
         self.dirty.push(executor);
     }
 
@@ -158,8 +170,14 @@ impl TaskScheduler {
         if set.tasks[index.index()].copies_running > 0 {
             self.kill_beaten(cx, key, index);
         }
+        let run_time_us = outcome.metrics.run_time_us;
+        self.set_mut(key).pace.add(run_time_us);
         if cx.config.speculation.is_some() {
-            let duration = cx.now.since(running.info.launched);
+            let mut duration = cx.now.since(running.info.launched);
+            if running.ahead {
+                // Its end may be told together with that of the one before it.
+                duration = duration.max(Duration::from_micros(run_time_us));
+            }
             self.set_mut(key).finished.add(duration, &outcome.metrics);
         }
         let host = cx.executors.hosts.name(running.host);
@@ -209,7 +227,10 @@ impl TaskScheduler {
         let after = set.fail(cx.now, (&info, host), &failure, failures_max, &mut cx.executors, &mut posted);
         let wants_offers = set.is_schedulable() && set.is_waiting(info.index);
         self.on_fetch_failure(cx, &failure);
-        cx.out.extend(posted.into_iter().map(Effect::Post));
+        for event in posted {
+            self.take_back_excluded(cx, &event);
+            cx.post(event);
+        }
         let reason = TaskEndReason::Failed(failure.clone());
         self.report(cx, key, info, reason, metrics, accumulators, None);
         self.refresh_schedulable(key);
@@ -260,10 +281,11 @@ impl TaskScheduler {
     /// A launched task never left the driver: its set is of no use.
     pub(crate) fn on_not_sent(&mut self, cx: &mut Shared, attempt: AttemptId, why: NotSent) {
         // One that its executor has reported on was sent, whoever says otherwise.
-        let Some(Running { phase: RunPhase::Launching, set, info, .. }) = self.running.get(&attempt) else {
+        let is_unheard = |running: &&Running| matches!(running.phase, RunPhase::Ahead | RunPhase::Launching);
+        let Some(running) = self.running.get(&attempt).filter(is_unheard) else {
             return cx.ignore(Ignored::UnknownAttempt { attempt });
         };
-        let (key, index) = (*set, info.index);
+        let (key, index) = (running.set, running.info.index);
         let task = self.set(key).describe(index);
         let reason = match why {
             NotSent::NotSerializable { message } => format!("{task} cannot be serialized: {message}"),
@@ -329,19 +351,24 @@ impl TaskScheduler {
 
     /// An executor is gone for good. What ran there failed; map outputs that went with it must be made again.
     ///
-    /// `holding` are the attempts that held its resources; results on their way from it are lost too.
+    /// `gone` knows which attempts held its resources and which waited for them; results on their way from it are
+    /// lost too.
     pub(crate) fn on_executor_lost(
         &mut self,
         cx: &mut Shared,
         executor: ExecutorId,
-        holding: &[AttemptId],
+        gone: &Executor,
         reason: &ExecutorLossReason,
     ) {
+        // The last one first: what is put back last is looked at first.
+        for sent in gone.ahead.iter().rev() {
+            self.withdraw(cx, sent.attempt, Withdrawn::Lost);
+        }
         let is_decommission = matches!(reason, ExecutorLossReason::Decommissioned { .. });
         let outputs_lost = !cx.config.reliable_shuffle && (is_decommission || !cx.config.shuffle_service);
         let fetching = self.fetching.range((executor, AttemptId(0))..=(executor, AttemptId(u64::MAX)));
         let mut there: BTreeMap<SetKey, Vec<AttemptId>> = BTreeMap::new();
-        for attempt in fetching.map(|(_, attempt)| attempt).chain(holding) {
+        for attempt in fetching.map(|(_, attempt)| attempt).chain(&gone.running) {
             there.entry(self.running[attempt].set).or_default().push(*attempt);
         }
         let keys: Vec<_> = self.by_id.values().copied().collect();
@@ -353,7 +380,8 @@ impl TaskScheduler {
             attempts.sort_unstable();
             for attempt in attempts {
                 let running = &self.running[&attempt];
-                let launching = matches!(running.phase, RunPhase::Launching);
+                // Of one that was sent ahead it is known that it has begun, though it never said so.
+                let launching = matches!(running.phase, RunPhase::Launching) && !running.ahead;
                 let metrics = running.metrics;
                 let caused_by_app = reason.is_caused_by_app() && !launching;
                 let failure =

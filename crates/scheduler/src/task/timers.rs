@@ -17,8 +17,12 @@ impl TaskScheduler {
         let timers = &mut self.timers;
         self.revive |= is_due(&mut timers.revive) | is_due(&mut timers.locality);
         let (look, warn) = (is_due(&mut timers.speculation), is_due(&mut timers.starvation));
+        let look_at_queues = is_due(&mut timers.ahead);
         if look {
             self.mark_speculatable(cx);
+        }
+        if look_at_queues {
+            self.take_back_overdue(cx);
         }
         if warn && !self.has_launched && !self.by_id.is_empty() {
             cx.out.push(Effect::Warn(Warning::NoResourcesAccepted));
@@ -49,6 +53,7 @@ impl TaskScheduler {
         if self.has_launched {
             timers.starvation = None;
         }
+        self.timers.ahead = self.next_look_at_queues(cx).map(|at| self.timers.ahead.unwrap_or(at));
     }
 
     /// When to wake the task scheduler.
@@ -56,9 +61,7 @@ impl TaskScheduler {
         let unschedulable = self.unschedulable.values().map(|waiting| waiting.abort_at).min();
         let expiry = self.health.as_ref().and_then(HealthTracker::next_expiry);
         let timers = &self.timers;
-        [timers.revive, timers.locality, timers.speculation, timers.starvation, unschedulable, expiry]
-            .into_iter()
-            .flatten()
-            .min()
+        let own = [timers.revive, timers.locality, timers.speculation, timers.starvation, timers.ahead];
+        own.into_iter().chain([unschedulable, expiry]).flatten().min()
     }
 }

@@ -3,7 +3,7 @@
 use firesteel_types::{ExecutorId, Host, ListenerEvent, StageAttemptId, TaskIndex, Timestamp};
 
 use super::scheduler::TaskScheduler;
-use crate::{effect::Effect, exclusion::HealthEffect, pool::SetKey, shared::Shared};
+use crate::{exclusion::HealthEffect, pool::SetKey, shared::Shared};
 
 /// A set that can run nowhere, and is given up unless something changes.
 #[derive(Clone, Copy, Debug)]
@@ -115,7 +115,10 @@ impl TaskScheduler {
     pub(super) fn perform_health(&mut self, cx: &mut Shared, effects: Vec<HealthEffect>) {
         for effect in effects {
             match effect {
-                HealthEffect::Post(event) => cx.out.push(Effect::Post(event)),
+                HealthEffect::Post(event) => {
+                    self.take_back_excluded(cx, &event);
+                    cx.post(event);
+                }
                 HealthEffect::KillExecutor { .. }
                 | HealthEffect::DecommissionExecutor { .. }
                 | HealthEffect::KillExecutorsOnHost(_)

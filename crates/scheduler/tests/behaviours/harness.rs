@@ -147,6 +147,18 @@ impl World {
         self.status(attempt, TaskStatus::Finished(TaskOutcome::default()))
     }
 
+    /// A result task finishes whose own code took this long.
+    pub fn finish_in(&mut self, attempt: u64, run_time_us: u64) -> Effects {
+        let metrics = TaskMetrics { run_time_us, ..TaskMetrics::default() };
+        self.status(attempt, TaskStatus::Finished(TaskOutcome { metrics, ..TaskOutcome::default() }))
+    }
+
+    /// The executor returns attempts that it has not begun.
+    pub fn return_tasks(&mut self, executor: u32, attempts: &[u64]) -> Effects {
+        let attempts = attempts.iter().copied().map(AttemptId).collect();
+        self.send(Event::TasksReturned { executor: ExecutorId(executor), attempts })
+    }
+
     /// A map task finishes with blocks of these sizes, one for each reducer.
     pub fn finish_map(&mut self, attempt: u64, sizes: &[u64]) -> Effects {
         self.status(attempt, TaskStatus::Finished(map_outcome(sizes, None)))
@@ -239,6 +251,11 @@ impl Effects {
     /// The ids of the attempts that were launched.
     pub fn attempts(&self) -> Vec<u64> {
         self.launches().iter().map(|task| task.attempt.0).collect()
+    }
+
+    /// The ids of the attempts that were sent ahead of a free slot.
+    pub fn ahead(&self) -> Vec<u64> {
+        self.launches().iter().filter(|task| task.ahead).map(|task| task.attempt.0).collect()
     }
 
     /// The partitions that were launched.

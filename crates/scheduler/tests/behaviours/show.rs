@@ -18,15 +18,19 @@ impl fmt::Display for Shown<'_> {
             },
             Effect::LaunchTask(task) => {
                 let copy = if task.speculative { " copy" } else { "" };
+                let ahead = if task.ahead { " ahead" } else { "" };
                 write!(
                     out,
-                    "launch {} = {} {} {}{copy} on {} {:?}",
+                    "launch {} = {} {} {}{copy} on {} {:?}{ahead}",
                     task.attempt, task.set, task.partition, task.number, task.executor, task.locality
                 )
             }
             Effect::KillTask { executor, attempt, interrupt, reason } => {
                 let how = if *interrupt { " with interrupt" } else { "" };
                 write!(out, "kill {attempt} on {executor}{how}: {reason}")
+            }
+            Effect::TakeBackTasks { executor, attempts } => {
+                write!(out, "take {attempts:?} back from {executor}")
             }
             Effect::ForgetStage { set } => write!(out, "forget {set}"),
             Effect::FetchResult { attempt } => write!(out, "fetch result of {attempt}"),

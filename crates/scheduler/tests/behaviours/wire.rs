@@ -43,6 +43,7 @@ fn a_task_survives_the_wire() {
         executor: EXECUTOR,
         locality: Locality::Rack,
         speculative: true,
+        ahead: true,
         cpus: "1.5".parse().expect("the amount is well-formed"),
         resources: BTreeMap::from([
             ("gpu".into(), vec![("0".into(), third), ("1".into(), Share::WHOLE)]),

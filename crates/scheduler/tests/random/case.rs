@@ -29,6 +29,8 @@ pub enum Flavour {
     Cancellations,
     /// Reports are late, repeated, or wrong.
     Lies,
+    /// Many short tasks are sent before a slot is free.
+    Queues,
 }
 
 /// A part of the configuration or of the lineage that a run may have or not.
@@ -56,10 +58,11 @@ pub enum Feature {
     HostLoss,
     ShortHeartbeats,
     Local,
+    KeepAhead,
 }
 
 impl Feature {
-    pub const ALL: [Self; 22] = [
+    pub const ALL: [Self; 23] = [
         Self::Fair,
         Self::Speculation,
         Self::Exclusion,
@@ -82,6 +85,7 @@ impl Feature {
         Self::HostLoss,
         Self::ShortHeartbeats,
         Self::Local,
+        Self::KeepAhead,
     ];
 
     /// Its place in a set of features.
@@ -92,7 +96,7 @@ impl Feature {
     /// How many of a hundred cases have it.
     const fn percent(self) -> usize {
         match self {
-            Self::Fair | Self::NoLocalityWait | Self::TightLimits | Self::Cached => 50,
+            Self::Fair | Self::NoLocalityWait | Self::TightLimits | Self::Cached | Self::KeepAhead => 50,
             Self::Speculation | Self::Exclusion | Self::Preferred | Self::Decommission => 40,
             Self::ShuffleService | Self::Barrier | Self::Indeterminate | Self::HostLoss => 30,
             Self::Racks | Self::DynamicAllocation | Self::Gpus | Self::OddCpus => 25,
@@ -118,7 +122,9 @@ impl Case {
 
     pub fn has(&self, feature: Feature) -> bool {
         let of_feature = 100 + feature as u64;
-        self.without & feature.bit() == 0 && Dice::of(self.seed, of_feature).chance(feature.percent())
+        let is_about_it = self.flavour == Flavour::Queues && feature == Feature::KeepAhead;
+        self.without & feature.bit() == 0
+            && (is_about_it || Dice::of(self.seed, of_feature).chance(feature.percent()))
     }
 
     /// The generator of one part of the case.

@@ -11,6 +11,7 @@ use firesteel_scheduler::Scheduler;
 
 use crate::{
     case::{Case, Feature, Flavour},
+    judge::AheadCounts,
     settings::settings,
     show::Shown,
     world::{Call, World},
@@ -33,17 +34,32 @@ pub fn run_many(flavour: Flavour, count: u64) {
     let number = |key: &str| std::env::var(key).ok().and_then(|text| text.parse::<u64>().ok());
     let first = number("FIRESTEEL_RANDOM_SEED").unwrap_or(FIRST_SEED);
     let count = number("FIRESTEEL_RANDOM_CASES").unwrap_or(count);
+    let mut ahead = AheadCounts::default();
     for seed in first..first + count {
         let case = Case::new(seed, flavour);
-        if let Err(failure) = run(&case) {
-            let (small, failure) = shrink(case, failure);
-            panic!(
-                "seed {seed} ({flavour:?}) fails: {}\n\nsmallest form: {small:?}\nhas {:?}\n{}",
-                failure.message,
-                features(&small),
-                transcript(&small, &failure.calls)
-            );
+        match run(&case) {
+            Ok(counts) => {
+                ahead.sent += counts.sent;
+                ahead.asked_for += counts.asked_for;
+                ahead.returned += counts.returned;
+            }
+            Err(failure) => {
+                let (small, failure) = shrink(case, failure);
+                panic!(
+                    "seed {seed} ({flavour:?}) fails: {}\n\nsmallest form: {small:?}\nhas {:?}\n{}",
+                    failure.message,
+                    features(&small),
+                    transcript(&small, &failure.calls)
+                );
+            }
         }
+    }
+    if flavour == Flavour::Queues && count >= 1000 {
+        let (sent, returned) = (u64::from(ahead.sent), u64::from(ahead.returned));
+        assert!(
+            sent >= 5 * count && returned >= count / 10,
+            "enough is sent ahead and taken back: {ahead:?}"
+        );
     }
 }
 
@@ -54,7 +70,7 @@ pub struct Failure {
 }
 
 /// Runs one case from start to rest, and then the same calls on a second scheduler.
-pub fn run(case: &Case) -> Result<(), Failure> {
+pub fn run(case: &Case) -> Result<AheadCounts, Failure> {
     let mut world = None;
     let result = catch(|| {
         let world = world.insert(World::new(case));
@@ -64,9 +80,10 @@ pub fn run(case: &Case) -> Result<(), Failure> {
         }
         world.heal();
     });
+    let counts = world.as_ref().map(|world| world.judge.ahead_counts).unwrap_or_default();
     let calls = world.map(|world| world.calls).unwrap_or_default();
     let result = result.and_then(|()| catch(|| replay(case, &calls)));
-    result.map_err(|message| Failure { message, calls })
+    result.map(|()| counts).map_err(|message| Failure { message, calls })
 }
 
 /// The same events give the same effects, byte for byte.
@@ -108,7 +125,7 @@ fn shrink(case: Case, failure: Failure) -> (Case, Failure) {
             *best = (candidate, failure);
             true
         }
-        Ok(()) | Err(_) => false,
+        Ok(_) | Err(_) => false,
     };
     loop {
         let before = best.0.clone();

@@ -169,7 +169,7 @@ impl World {
             Some(known) if dice.chance(80) => known.task.executor,
             _ => self.any_executor(dice),
         };
-        let event = match dice.below(16) {
+        let event = match dice.below(18) {
             0..=5 => Event::StatusUpdate { executor, attempt, status: self.lying_status(attempt, dice) },
             6 => Event::ResultFetched { attempt, outcome: FetchedResult::Fetched },
             7 => Event::TaskNotSent { attempt, why: NotSent::NotSerializable { message: "no".to_owned() } },
@@ -193,6 +193,10 @@ impl World {
                 let shuffle = ShuffleId(dice.between(0, 2 * self.nodes.len() as u32));
                 let (executor, host) = (self.any_executor(dice), host(dice.between(0, 4)));
                 Event::MapOutputMoved { shuffle, map_attempt: attempt, executor, host }
+            }
+            15 | 16 => {
+                let others = known.iter().copied().filter(|_| dice.chance(10));
+                Event::TasksReturned { executor, attempts: [attempt].into_iter().chain(others).collect() }
             }
             14 => Event::TaskKillRequested { attempt, interrupt: false, reason: "whim".to_owned() },
             _ => Event::RddsRegistered(vec![RddNode::derived(

@@ -36,6 +36,12 @@ impl World {
         Event::StatusUpdate { executor, attempt: id, status }
     }
 
+    /// An honest executor's answer when it is asked to return attempts.
+    pub fn honest_return(&self, executor: ExecutorId, mut attempts: Vec<AttemptId>) -> Event {
+        attempts.retain(|id| self.judge.attempts[id].phase == Phase::Ahead);
+        Event::TasksReturned { executor, attempts }
+    }
+
     /// What an attempt that went well reports.
     pub fn outcome(&self, attempt: &Attempt, result: ResultPlace) -> TaskOutcome {
         let map_output = match self.judge.sets[&attempt.task.set].launch.kind {
@@ -43,7 +49,10 @@ impl World {
             StageTaskKind::Result(_) => None,
         };
         let size_bytes = 100 + attempt.task.attempt.0 % 100;
-        TaskOutcome { result, size_bytes, map_output, metrics: TaskMetrics::default(), accumulators: true }
+        // The tasks of one stage in three are long.
+        let run_time_us = if attempt.task.set.stage.0 % 3 == 2 { 20_000 } else { 100 };
+        let metrics = TaskMetrics { run_time_us, ..TaskMetrics::default() };
+        TaskOutcome { result, size_bytes, map_output, metrics, accumulators: true }
     }
 
     /// The first map output that an attempt needs and cannot get.
@@ -142,6 +151,11 @@ impl World {
         if !self.racks.is_empty() {
             let racks = std::mem::take(&mut self.racks).into_iter().map(|host| (host, None)).collect();
             self.send(Event::RacksResolved(racks));
+            return true;
+        }
+        if let Some((executor, attempts)) = self.recalls.pop() {
+            let event = self.honest_return(executor, attempts);
+            self.send(event);
             return true;
         }
         if let Some(attempt) = self.fetches.pop() {

@@ -7,7 +7,7 @@ use firesteel_types::{
     ShuffleDependency, ShuffleId, StorageLevel, TaskLocation,
 };
 
-use crate::case::{Case, Dice, Feature};
+use crate::case::{Case, Dice, Feature, Flavour};
 
 /// The most partitions an RDD has.
 const PARTITIONS_MAX: u32 = 8;
@@ -87,7 +87,13 @@ fn parent<'a>(before: &'a [RddNode], dice: &mut Dice) -> Option<&'a RddNode> {
 
 fn source(case: &Case, id: RddId, dice: &mut Dice) -> RddNode {
     let is_empty = case.has(Feature::EmptyRdds) && dice.chance(20);
-    RddNode::source(id, if is_empty { 0 } else { dice.between(1, 4) })
+    // Only where many tasks wait are some of them sent ahead.
+    let most = match (case.has(Feature::KeepAhead), case.flavour) {
+        (false, _) => 4,
+        (true, Flavour::Queues) => 60,
+        (true, _) => 16,
+    };
+    RddNode::source(id, if is_empty { 0 } else { dice.between(1, most) })
 }
 
 /// Some of the parent's partitions, in any order.

@@ -52,3 +52,8 @@ fn runs_with_cancellations_keep_every_promise() {
 fn runs_with_lies_keep_every_promise() {
     driver::run_many(Flavour::Lies, CASES);
 }
+
+#[test]
+fn runs_with_queues_on_executors_keep_every_promise() {
+    driver::run_many(Flavour::Queues, CASES);
+}

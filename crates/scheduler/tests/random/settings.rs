@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, time::Duration};
 
 use firesteel_scheduler::{
-    BarrierConfig, ExecutorConfig, LocalityConfig, PoolConfig, SchedulerConfig, SpeculationConfig,
+    BarrierConfig, ExecutorConfig, KeepAhead, LocalityConfig, PoolConfig, SchedulerConfig, SpeculationConfig,
     StageConfig, TaskConfig,
     exclusion::ExclusionConfig,
     heartbeat::HeartbeatConfig,
@@ -34,6 +34,7 @@ pub fn settings(case: &Case) -> SchedulerConfig {
         tasks: tasks(case),
         stages: stages(case),
         locality: locality(case),
+        keep_ahead: keep_ahead(case),
         speculation: case.has(Feature::Speculation).then(|| speculation(&mut case.dice(4))),
         exclusion: case
             .has(Feature::Exclusion)
@@ -117,6 +118,13 @@ fn locality(case: &Case) -> LocalityConfig {
     let wait = if case.has(Feature::NoLocalityWait) { Duration::ZERO } else { Duration::from_secs(3) };
     let node = Duration::from_millis(*case.dice(10).pick(&[0, 500, 3000]).expect("there are three"));
     LocalityConfig { node: wait.min(node), racks: case.has(Feature::Racks), ..LocalityConfig::wait(wait) }
+}
+
+fn keep_ahead(case: &Case) -> KeepAhead {
+    if !case.has(Feature::KeepAhead) {
+        return KeepAhead::OFF;
+    }
+    KeepAhead { max_per_slot: case.dice(12).between(1, 6), longest_task: Duration::from_millis(4) }
 }
 
 fn speculation(dice: &mut Dice) -> SpeculationConfig {

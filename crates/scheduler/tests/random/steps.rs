@@ -43,31 +43,32 @@ enum Step {
 
 /// How likely each kind of step is.
 fn weights(flavour: Flavour) -> [(usize, Step); 18] {
-    let of = |calm, losses, cancellations, lies| match flavour {
+    let of = |calm, losses, cancellations, lies, queues| match flavour {
         Flavour::Calm => calm,
         Flavour::Losses => losses,
         Flavour::Cancellations => cancellations,
         Flavour::Lies => lies,
+        Flavour::Queues => queues,
     };
     [
-        (of(400, 300, 300, 300), Step::Progress),
-        (of(20, 40, 40, 40), Step::Failure),
-        (of(60, 40, 40, 40), Step::Batch),
-        (of(5, 60, 30, 40), Step::FetchFailure),
-        (of(60, 40, 60, 40), Step::Submit),
-        (of(20, 15, 25, 15), Step::SubmitMapStage),
-        (of(40, 60, 40, 40), Step::NewExecutor),
-        (of(5, 60, 15, 30), Step::ExecutorTrouble),
-        (of(80, 80, 80, 80), Step::Time),
-        (of(60, 40, 40, 40), Step::Answer),
-        (of(30, 20, 20, 20), Step::Blocks),
-        (of(5, 10, 60, 20), Step::Cancel),
-        (of(0, 20, 10, 150), Step::Lie),
-        (of(30, 30, 30, 30), Step::Ask),
-        (of(5, 5, 30, 10), Step::Lineage),
-        (of(5, 30, 10, 20), Step::Scaling),
-        (of(0, 2, 15, 4), Step::Disaster),
-        (of(10, 10, 5, 5), Step::Heartbeats),
+        (of(400, 300, 300, 300, 300), Step::Progress),
+        (of(20, 40, 40, 40, 15), Step::Failure),
+        (of(60, 40, 40, 40, 150), Step::Batch),
+        (of(5, 60, 30, 40, 10), Step::FetchFailure),
+        (of(60, 40, 60, 40, 60), Step::Submit),
+        (of(20, 15, 25, 15, 15), Step::SubmitMapStage),
+        (of(40, 60, 40, 40, 40), Step::NewExecutor),
+        (of(5, 60, 15, 30, 20), Step::ExecutorTrouble),
+        (of(80, 80, 80, 80, 120), Step::Time),
+        (of(60, 40, 40, 40, 100), Step::Answer),
+        (of(30, 20, 20, 20, 10), Step::Blocks),
+        (of(5, 10, 60, 20, 15), Step::Cancel),
+        (of(0, 20, 10, 150, 30), Step::Lie),
+        (of(30, 30, 30, 30, 20), Step::Ask),
+        (of(5, 5, 30, 10, 3), Step::Lineage),
+        (of(5, 30, 10, 20, 15), Step::Scaling),
+        (of(0, 2, 15, 4, 3), Step::Disaster),
+        (of(10, 10, 5, 5, 5), Step::Heartbeats),
     ]
 }
 
@@ -144,9 +145,21 @@ impl World {
     /// Several executors report at once.
     fn batch(&mut self, dice: &mut Dice) {
         let mut events = Vec::new();
+        let mut waiting: Vec<_> = self.judge.live_attempts().collect();
+        waiting.retain(|(_, attempt)| attempt.phase == Phase::Ahead);
         for (id, attempt) in self.judge.live_attempts() {
             if attempt.phase == Phase::Running && dice.chance(70) {
                 events.push(self.progress_of(id, dice));
+                // Those that wait behind it begin and end in their order, before anybody else hears of it.
+                let ends =
+                    !matches!(events.last(), Some(Event::StatusUpdate { status: TaskStatus::Running, .. }));
+                while ends
+                    && dice.chance(50)
+                    && let Some(at) =
+                        waiting.iter().position(|(_, a)| a.task.executor == attempt.task.executor)
+                {
+                    events.push(self.honest_end(waiting.remove(at).0));
+                }
             }
         }
         if !events.is_empty() {
@@ -253,8 +266,13 @@ impl World {
             let racks = racks.collect();
             return self.send(Event::RacksResolved(racks));
         }
+        if !self.recalls.is_empty() && dice.chance(70) {
+            let (executor, attempts) = self.recalls.swap_remove(dice.below(self.recalls.len()));
+            let event = self.honest_return(executor, attempts);
+            return self.send(event);
+        }
         if self.fetches.is_empty() {
-            return self.progress(dice);
+            return self.end_killed_ahead(dice);
         }
         let attempt = self.fetches.swap_remove(dice.below(self.fetches.len()));
         let outcome = match dice.below(12) {
@@ -263,6 +281,21 @@ impl World {
             _ => FetchedResult::Fetched,
         };
         self.send(Event::ResultFetched { attempt, outcome });
+    }
+
+    /// An executor ends an attempt that it was told to end and had not begun.
+    fn end_killed_ahead(&mut self, dice: &mut Dice) {
+        let is_killed = |(_, attempt): &(AttemptId, &crate::judge::Attempt)| {
+            attempt.phase == Phase::Ahead && attempt.is_killed
+        };
+        let killed: Vec<_> = self.judge.live_attempts().filter(is_killed).map(|(id, _)| id).collect();
+        match dice.pick(&killed) {
+            Some(id) => {
+                let event = self.honest_end(*id);
+                self.send(event);
+            }
+            None => self.progress(dice),
+        }
     }
 
     /// A task asks to commit, or waits for the others of its barrier stage.

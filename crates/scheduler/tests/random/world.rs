@@ -21,6 +21,8 @@ pub struct World {
     pub nodes: Vec<RddNode>,
     /// Results that are to be fetched.
     pub fetches: Vec<AttemptId>,
+    /// Attempts that executors are to return if they have not begun them.
+    pub recalls: Vec<(ExecutorId, Vec<AttemptId>)>,
     /// Hosts whose racks were asked for.
     pub racks: Vec<Host>,
     /// Every call so far.
@@ -51,6 +53,7 @@ impl World {
             now: Timestamp::from_secs(1000),
             nodes: lineage(case),
             fetches: Vec::new(),
+            recalls: Vec::new(),
             racks: Vec::new(),
             calls: Vec::new(),
             next_job: 0,
@@ -98,6 +101,7 @@ impl World {
     fn obey(&mut self, effect: &Effect) {
         match effect {
             Effect::FetchResult { attempt } => self.fetches.push(*attempt),
+            Effect::TakeBackTasks { executor, attempts } => self.recalls.push((*executor, attempts.clone())),
             Effect::ResolveRacks { hosts } => self.racks.extend(hosts.iter().cloned()),
             _ => (),
         }

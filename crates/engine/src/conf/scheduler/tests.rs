@@ -20,9 +20,15 @@ fn config(master: &str, lines: &str) -> SchedulerConfig {
 
 const CLUSTER: &str = "firesteel://h1:7077";
 
+/// What a cluster has by default and the scheduler by itself has not.
+fn cluster_defaults() -> SchedulerConfig {
+    let keep_ahead = KeepAhead { max_per_slot: 32, longest_task: Duration::from_millis(4) };
+    SchedulerConfig { shuffle_service: true, keep_ahead, ..SchedulerConfig::default() }
+}
+
 #[test]
 fn the_defaults_are_the_schedulers_own() {
-    assert_eq!(config(CLUSTER, ""), SchedulerConfig { shuffle_service: true, ..SchedulerConfig::default() });
+    assert_eq!(config(CLUSTER, ""), cluster_defaults());
 }
 
 const TASKS_AND_STAGES: &str = "
@@ -42,6 +48,8 @@ const TASKS_AND_STAGES: &str = "
     firesteel.locality.wait.process 1s
     firesteel.locality.wait.node 2s
     firesteel.locality.wait.rack 4s
+    firesteel.scheduler.keepAhead.maxPerSlot 10
+    firesteel.scheduler.keepAhead.longestTask 11
     firesteel.scheduler.numCancelledJobGroupsToTrack 9";
 
 #[test]
@@ -74,6 +82,7 @@ fn settings_of_tasks_and_stages_reach_the_scheduler() {
             rack: Duration::from_secs(4),
             racks: false,
         },
+        keep_ahead: KeepAhead { max_per_slot: 10, longest_task: Duration::from_millis(11) },
         map_outputs: MapOutputConfig { max_message_bytes: 64 << 20, ..default.map_outputs },
         cancelled_groups_max: 9,
         ..default
@@ -108,9 +117,8 @@ const EXECUTORS: &str = "
 #[test]
 fn settings_of_executors_reach_the_scheduler() {
     let seconds = Duration::from_secs;
-    let default = SchedulerConfig::default();
+    let default = cluster_defaults();
     let expected = SchedulerConfig {
-        shuffle_service: true,
         barrier: BarrierConfig {
             check_interval: seconds(1),
             check_failures_max: 2,
@@ -249,6 +257,7 @@ fn local_mode_has_nothing_that_needs_a_second_executor() {
 
     assert_eq!((local.speculation.clone(), local.exclusion.clone()), (None, None));
     assert!(!local.shuffle_service);
+    assert_eq!(local.keep_ahead, KeepAhead::OFF);
     assert!(Scheduler::new(local).is_ok());
 }
 

@@ -70,6 +70,7 @@ fn launch(program: impl Fn(&TaskContext) + Send + Sync + 'static) -> Launch {
             executor: ExecutorId::DRIVER,
             locality: Locality::Any,
             speculative: false,
+            ahead: false,
             cpus: Cpus::ONE,
             resources: ResourceAssignment::default(),
             epoch: 0,

@@ -172,6 +172,17 @@ impl Model {
         children.into_iter().flat_map(|child| child.leaves).collect()
     }
 
+    /// How the innermost pool that holds both of two sets orders what is in it.
+    fn mode_between(&self, a: u32, b: u32) -> SchedulingMode {
+        let path = |key: u32| {
+            std::iter::successors(Some(self.sets[&key].pool), |&pool| self.pools[pool].parent)
+                .collect::<Vec<_>>()
+        };
+        let (of_a, of_b) = (path(a), path(b));
+        let shared = of_a.iter().find(|pool| of_b.contains(pool)).expect("the root holds every set");
+        self.pools[*shared].mode
+    }
+
     fn apply(&mut self, step: &Step, tree: &mut PoolTree) {
         match *step {
             Step::Add { key, stage, attempt, job, pool } => {
@@ -274,6 +285,10 @@ proptest! {
         model.apply(&Step::EndRound, &mut tree);
         let order: Vec<_> = model.sorted(0).into_iter().map(|(key, _)| key).collect();
         prop_assert_eq!(round(&mut tree), order.clone());
+        let first = order.first().copied();
+        prop_assert_eq!(tree.first(), first.map(SetKey));
+        let shares = |first: u32| order[1..].iter().any(|&other| model.mode_between(first, other) == Fair);
+        prop_assert_eq!(tree.sole_claimant(), first.filter(|&first| !shares(first)).map(SetKey));
         for (place, &a) in order.iter().enumerate() {
             for (other, &b) in order.iter().enumerate() {
                 prop_assert_eq!(tree.is_before(SetKey(a), SetKey(b)), place < other);

@@ -57,7 +57,8 @@ impl Bench {
         let offer = Offer { executor: id, host, host_name, rack };
         let answer = self.set.offer(self.now, offer, most, &self.config);
         if let Answer::Takes(picked) = answer {
-            self.set.start(picked.index, AttemptId(self.next_attempt), host);
+            self.set.start(picked.index, AttemptId(self.next_attempt));
+            self.set.note_host(picked.index, host);
             self.next_attempt += 1;
         }
         answer

@@ -36,7 +36,12 @@ impl Executor {
         self.used == Cpus::ZERO && self.shares.values().all(|share| share.is_zero())
     }
 
-    fn take(&mut self, task: &TaskDescription) {
+    /// Whether everything runs that could.
+    pub(super) fn is_full(&self) -> bool {
+        self.used == self.spec.cpus
+    }
+
+    pub(super) fn take(&mut self, task: &TaskDescription) {
         self.used = self.used.plus(task.cpus);
         assert!(self.used <= self.spec.cpus, "{} gets no more than its cores", self.spec.executor);
         for (resource, addresses) in &task.resources {
@@ -139,13 +144,23 @@ impl Judge {
             return;
         }
         self.gone.insert(executor);
+        let mut withdrawn = Vec::new();
         for (id, attempt) in &mut self.attempts {
-            let is_live = matches!(attempt.phase, Phase::Running | Phase::Fetching);
-            if attempt.task.executor == executor && is_live {
+            if attempt.task.executor != executor || !attempt.phase.is_live() {
+                continue;
+            }
+            attempt.succeeds = false;
+            if attempt.phase == Phase::Ahead {
+                attempt.phase = Phase::Withdrawn;
+                let task = &attempt.task;
+                withdrawn.push((task.set, task.partition, task.number));
+            } else {
                 attempt.phase = Phase::Reported;
-                attempt.succeeds = false;
                 self.batch.reported.push(*id);
             }
+        }
+        for (set, partition, number) in withdrawn {
+            self.lose_commit(set, partition, number);
         }
     }
 
@@ -190,7 +205,7 @@ impl Judge {
         stays && executor.is_idle() && executor.spec.cpus >= cpus && serves
     }
 
-    /// A task is sent to an executor, which must be able to take it.
+    /// A task is sent to an executor, which must be able to take it, now or soon.
     pub(super) fn take_resources(&mut self, task: &TaskDescription, profile: ProfileId) {
         let (attempt, id) = (task.attempt, task.executor);
         let host =
@@ -207,6 +222,8 @@ impl Judge {
             serves == profile || (serves == ProfileId::DEFAULT && !dynamic_allocation),
             "{id} serves tasks of {profile}"
         );
-        executor.take(task);
+        if !task.ahead {
+            executor.take(task);
+        }
     }
 }

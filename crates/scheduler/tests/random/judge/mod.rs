@@ -3,6 +3,7 @@
 //! [`Judge`] sees the events that go in and the effects that come out, and panics when they cannot both be right.
 //! It knows nothing of how decisions are made, only what must never happen.
 
+mod ahead;
 mod commits;
 mod executors;
 mod jobs;
@@ -10,6 +11,7 @@ mod outputs;
 mod state;
 mod tasks;
 
+pub use ahead::AheadCounts;
 pub use executors::Executor;
 pub use state::Judge;
 pub use tasks::{Attempt, Phase};

@@ -8,10 +8,11 @@ use firesteel_types::{
 };
 
 use super::{
+    ahead::AheadCounts,
     commits::Holder,
     executors::{Exclusions, Executor},
     jobs::Job,
-    tasks::{Attempt, Phase},
+    tasks::Attempt,
 };
 
 /// The model of one scheduler.
@@ -38,6 +39,7 @@ pub struct Judge {
     pub(super) barrier_stages: BTreeSet<StageId>,
     pub(super) commits: BTreeMap<(StageId, PartitionId), Holder>,
     pub(super) batch: Batch,
+    pub ahead_counts: AheadCounts,
     pub is_stopped: bool,
     /// Whether the scheduler wants the context to be stopped.
     pub wants_stop: bool,
@@ -72,6 +74,8 @@ pub(super) struct Batch {
     pub(super) prepared: Vec<StageAttemptId>,
     pub(super) ended_stages: Vec<StageAttemptId>,
     pub(super) launched: Vec<AttemptId>,
+    /// Attempts that were sent ahead and have begun.
+    pub(super) begun: Vec<AttemptId>,
     pub(super) last_started: Option<AttemptId>,
 }
 
@@ -93,6 +97,7 @@ impl Judge {
             barrier_stages: BTreeSet::new(),
             commits: BTreeMap::new(),
             batch: Batch::default(),
+            ahead_counts: AheadCounts::default(),
             is_stopped: false,
             wants_stop: false,
         }
@@ -123,6 +128,7 @@ impl Judge {
             Event::StatusUpdate { executor, attempt, status } => {
                 self.hear_status(*executor, *attempt, status)
             }
+            Event::TasksReturned { executor, attempts } => self.hear_returned(*executor, attempts),
             Event::ResultFetched { attempt, outcome } => self.hear_fetched(*attempt, outcome),
             Event::TaskNotSent { attempt, .. } => self.hear_not_sent(*attempt),
             Event::TaskKillRequested { attempt, .. } => self.batch.kill_requested = Some(*attempt),
@@ -173,6 +179,7 @@ impl Judge {
             Effect::PrepareStage(launch) => self.see_prepared(launch),
             Effect::LaunchTask(task) => self.see_launch(task),
             Effect::KillTask { executor, attempt, .. } => self.see_kill(*executor, *attempt),
+            Effect::TakeBackTasks { executor, attempts } => self.see_take_back(*executor, attempts),
             Effect::ForgetStage { set } => self.see_forgotten(*set),
             Effect::FetchResult { attempt } => self.see_fetch(*attempt),
             Effect::DropResultBlock { attempt } => {
@@ -223,7 +230,7 @@ impl Judge {
                 }
             }
             ListenerEvent::StageCompleted { info } => self.see_stage_end(info),
-            ListenerEvent::TaskStart { task, .. } => self.batch.last_started = Some(task.attempt),
+            ListenerEvent::TaskStart { task, .. } => self.see_task_start(task.attempt),
             ListenerEvent::TaskEnd { set, task, reason, .. } => self.see_task_end(*set, task, reason),
             ListenerEvent::ExecutorAdded { executor, .. } => {
                 assert!(!self.executors.contains_key(executor), "{executor} is added once");
@@ -246,6 +253,7 @@ impl Judge {
     /// The effects of a call are complete: what had to be among them is there.
     pub fn close(&mut self, scheduler: &Scheduler) {
         self.check_reports_taken();
+        self.check_beginnings_told();
         self.check_barrier_launches();
         self.check_prompt_start();
         self.check_inputs(scheduler);
@@ -263,7 +271,7 @@ impl Judge {
             assert!(job.is_over(), "{id} ended");
         }
         for (id, attempt) in &self.attempts {
-            assert_eq!(attempt.phase, Phase::Ended, "{id} ended");
+            assert!(attempt.phase.is_over(), "{id} ended");
         }
         for (id, set) in &self.sets {
             assert!(set.is_forgotten, "{id} is forgotten");
@@ -276,8 +284,10 @@ impl Judge {
 
     /// Attempts that are not over, as far as anybody was told.
     pub fn live_attempts(&self) -> impl Iterator<Item = (AttemptId, &Attempt)> {
-        let is_live = |attempt: &Attempt| matches!(attempt.phase, Phase::Running | Phase::Fetching);
-        self.attempts.iter().filter(move |(_, attempt)| is_live(attempt)).map(|(id, attempt)| (*id, attempt))
+        self.attempts
+            .iter()
+            .filter(move |(_, attempt)| attempt.phase.is_live())
+            .map(|(id, attempt)| (*id, attempt))
     }
 
     pub fn has_live_job(&self) -> bool {

@@ -17,7 +17,7 @@ pub struct Attempt {
     /// Whether what was reported last is a success.
     pub(super) succeeds: bool,
     /// Whether the report that ended it carries accumulator updates.
-    carries: bool,
+    pub(super) carries: bool,
     is_merged: bool,
     /// Whether it ended with a result that has not been lost since.
     pub(super) has_result: bool,
@@ -26,12 +26,18 @@ pub struct Attempt {
     /// Whether its executor was told to end it.
     pub is_killed: bool,
     /// Whether its executor said that it runs.
-    has_begun: bool,
+    pub(super) has_begun: bool,
+    /// Whether the listeners know of it.
+    pub(super) is_announced: bool,
+    /// Whether its executor was asked to return it.
+    pub(super) is_recalled: bool,
 }
 
 /// Where an attempt stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Phase {
+    /// It waits on its executor and holds nothing.
+    Ahead,
     /// It holds its resources.
     Running,
     /// Its result is on the way.
@@ -40,21 +46,40 @@ pub enum Phase {
     Reported,
     /// The listeners know that it ended.
     Ended,
+    /// Its executor returned it before it began: it never was.
+    Returned,
+    /// Its executor was lost or killed it before it was known to have begun.
+    Withdrawn,
+}
+
+impl Phase {
+    /// Whether more is to be heard of the attempt.
+    pub const fn is_live(self) -> bool {
+        matches!(self, Self::Ahead | Self::Running | Self::Fetching)
+    }
+
+    pub const fn is_over(self) -> bool {
+        matches!(self, Self::Ended | Self::Returned | Self::Withdrawn)
+    }
 }
 
 impl Judge {
     pub(super) fn hear_status(&mut self, executor: ExecutorId, id: AttemptId, status: &TaskStatus) {
         let Some(attempt) = self.attempts.get_mut(&id) else { return };
-        if attempt.phase != Phase::Running || attempt.task.executor != executor {
+        if !matches!(attempt.phase, Phase::Running | Phase::Ahead) || attempt.task.executor != executor {
             return;
         }
         if self.executors.get(&executor).is_some_and(|known| known.is_disconnected) {
             return; // It was written off when contact was lost.
         }
+        let is_ahead = attempt.phase == Phase::Ahead;
         match status {
             TaskStatus::Running => {
-                attempt.has_begun = true;
+                attempt.has_begun |= !is_ahead;
                 return;
+            }
+            TaskStatus::Failed { failure: TaskFailure::Killed { .. }, .. } if is_ahead => {
+                return self.withdraw(id);
             }
             TaskStatus::Finished(outcome) => {
                 attempt.succeeds = outcome.result != ResultPlace::Dropped;
@@ -77,21 +102,23 @@ impl Judge {
 
     pub(super) fn hear_not_sent(&mut self, id: AttemptId) {
         // An attempt that reported was sent, whatever the runtime says now.
-        let is_unsent = |a: &&mut Attempt| a.phase == Phase::Running && !a.has_begun;
+        let is_unsent = |a: &&mut Attempt| matches!(a.phase, Phase::Running | Phase::Ahead) && !a.has_begun;
         let Some(attempt) = self.attempts.get_mut(&id).filter(is_unsent) else { return };
         (attempt.succeeds, attempt.carries) = (false, false);
         self.end(id);
     }
 
-    /// A running attempt gives its resources back.
-    fn end(&mut self, id: AttemptId) {
-        let attempt = self.attempts.get_mut(&id).expect("callers looked it up");
-        attempt.phase = Phase::Reported;
-        let task = &attempt.task;
-        if let Some(executor) = self.executors.get_mut(&task.executor) {
-            executor.give_back(task.cpus, &task.resources);
-        }
+    /// A running attempt gives its resources back, and another one may begin in its place.
+    pub(super) fn end(&mut self, id: AttemptId) {
         self.batch.reported.push(id);
+        let attempt = self.attempts.get_mut(&id).expect("callers looked it up");
+        let held = std::mem::replace(&mut attempt.phase, Phase::Reported) == Phase::Running;
+        let task = &attempt.task;
+        let id = task.executor;
+        if held && let Some(executor) = self.executors.get_mut(&id) {
+            executor.give_back(task.cpus, &task.resources);
+            self.begin_next(id);
+        }
     }
 
     pub(super) fn see_prepared(&mut self, launch: &StageLaunch) {
@@ -118,7 +145,8 @@ impl Judge {
 
     pub(super) fn see_launch(&mut self, task: &TaskDescription) {
         let id = task.attempt;
-        assert_eq!(self.batch.last_started, Some(id), "the listeners hear of {id} first");
+        let is_announced = self.batch.last_started == Some(id);
+        assert_eq!(is_announced, !task.ahead, "the listeners hear of {id} when it begins");
         assert!(self.attempts.last_key_value().is_none_or(|(last, _)| *last < id), "{id} is a new id");
         let set = self.sets.get(&task.set).unwrap_or_else(|| panic!("{} is prepared before {id}", task.set));
         assert!(set.is_open(), "{} is under way when {id} is launched", task.set);
@@ -135,9 +163,12 @@ impl Judge {
         self.check_siblings(task);
         let profile = set.launch.profile;
         self.take_resources(task, profile);
+        if task.ahead {
+            self.check_sent_ahead(task);
+        }
         let attempt = Attempt {
             task: task.clone(),
-            phase: Phase::Running,
+            phase: if task.ahead { Phase::Ahead } else { Phase::Running },
             succeeds: false,
             carries: false,
             is_merged: false,
@@ -145,6 +176,8 @@ impl Judge {
             had_result: false,
             is_killed: false,
             has_begun: false,
+            is_announced,
+            is_recalled: false,
         };
         self.attempts.insert(id, attempt);
         self.batch.launched.push(id);
@@ -154,11 +187,12 @@ impl Judge {
     fn check_siblings(&self, task: &TaskDescription) {
         let is_sibling =
             |other: &&super::Attempt| other.task.set == task.set && other.task.index == task.index;
-        let siblings: Vec<_> = self.attempts.values().filter(is_sibling).collect();
+        let mut siblings: Vec<_> = self.attempts.values().filter(is_sibling).collect();
+        siblings.retain(|other| other.phase != Phase::Returned);
         let id = task.attempt;
         assert_eq!(siblings.len(), task.number.index(), "attempts of the task of {id} are counted from 0");
         assert!(siblings.iter().all(|other| !other.has_result), "the task of {id} has no result yet");
-        let running = siblings.iter().filter(|other| other.phase != Phase::Ended).count();
+        let running = siblings.iter().filter(|other| !other.phase.is_over()).count();
         assert_eq!(
             running,
             usize::from(task.speculative),
@@ -175,7 +209,8 @@ impl Judge {
         let attempt = self.attempts.get_mut(&id).unwrap_or_else(|| panic!("{id} is killed after its launch"));
         assert_eq!(attempt.task.executor, executor, "{id} is killed where it runs");
         let is_racing = self.batch.events > 1 && self.batch.reported.contains(&id);
-        assert!(attempt.phase == Phase::Running || is_racing, "{id} is killed while it runs");
+        let can_end = matches!(attempt.phase, Phase::Running | Phase::Ahead);
+        assert!(can_end || is_racing || self.batch.events > 1, "{id} is killed while it runs");
         attempt.is_killed = true;
     }
 
@@ -192,6 +227,7 @@ impl Judge {
         let id = info.attempt;
         let attempt = self.attempts.get_mut(&id).unwrap_or_else(|| panic!("{id} began before it ends"));
         assert_eq!(attempt.task.set, set, "{id} ends in its set");
+        assert!(attempt.is_announced, "the listeners know of {id}");
         match reason {
             TaskEndReason::Resubmitted => {
                 assert!(attempt.phase == Phase::Ended && attempt.has_result, "{id} had a result to lose");
@@ -239,9 +275,7 @@ impl Judge {
         let set = self.sets.get_mut(&id).unwrap_or_else(|| panic!("{id} is forgotten after it was prepared"));
         assert!(!std::mem::replace(&mut set.is_forgotten, true), "{id} is forgotten once");
         set.is_ended = true;
-        let runs = |attempt: &super::Attempt| {
-            attempt.task.set == id && matches!(attempt.phase, Phase::Running | Phase::Fetching)
-        };
+        let runs = |attempt: &super::Attempt| attempt.task.set == id && attempt.phase.is_live();
         assert!(!self.attempts.values().any(runs), "nothing of {id} runs when it is forgotten");
     }
 

@@ -24,6 +24,15 @@ section! { "Scheduling":
     SCHEDULER_REVIVE_INTERVAL: Duration = "firesteel.scheduler.revive.interval",
         Kind::period(TimeUnit::Millis), Is("1s"), "0.1.0";
 
+    /// How many tasks an executor is sent at most for each slot before the slot is free, while a stage's tasks are short;
+    /// 0 sends each task when a slot is free, as in local mode.
+    SCHEDULER_KEEP_AHEAD_MAX_PER_SLOT: u32 = "firesteel.scheduler.keepAhead.maxPerSlot",
+        Kind::COUNT, Is("32"), "0.1.0";
+
+    /// Up to which average run time the tasks of a stage are sent before a slot is free.
+    SCHEDULER_KEEP_AHEAD_LONGEST_TASK: Duration = "firesteel.scheduler.keepAhead.longestTask",
+        Kind::wait(TimeUnit::Millis), Is("4ms"), "0.1.0";
+
     /// How often the user is told that no task could be launched yet.
     STARVATION_TIMEOUT: Duration = "firesteel.starvation.timeout",
         Kind::period(TimeUnit::Millis), Is("15s"), "0.1.0";
