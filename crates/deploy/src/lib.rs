@@ -5,14 +5,18 @@
 //!
 //! Settings, the command line, pages and what an executor does inside are not known here.
 
+mod chores;
 mod clock;
+mod ending;
 mod error;
 mod protocol;
 mod security;
 
 pub mod artifact;
+pub mod master;
 pub mod store;
 
+pub use ending::Ending;
 pub use error::DeployError;
 pub use protocol::{ClientToMaster, FromMaster, FromWorker, ToMaster, ToWorker};
 pub use security::Security;
