@@ -19,13 +19,12 @@ use std::{
 };
 
 use bytes::Bytes;
+use firesteel_net::{Dialer, Listener, ListenerConf, OneSecret, Realm, Secret, Service, Services};
 use firesteel_storage::{
     block::BlockId,
-    transfer::{
-        Address, BlockClient, BlockServer, BlockSource, ClientConf, OneSecret, Payload, Secret, ServerConf,
-    },
+    transfer::{BlockClient, BlockLimits, BlockSource, ClientConf, Payload, PeerAddr, serve_blocks},
 };
-use firesteel_types::{AppId, AttemptId, StorageLevel};
+use firesteel_types::{AppId, AttemptId, ExecutorId, StorageLevel};
 
 const TURN_BYTES: usize = 128 << 20;
 const TURNS_PER_ROUND: usize = (1 << 30) / TURN_BYTES;
@@ -45,7 +44,7 @@ struct Same {
 
 /// The place is in the id: odd ones come from the file.
 impl BlockSource for Same {
-    fn open(&self, _: &AppId, id: &BlockId) -> Result<Payload, String> {
+    fn open(&self, _: &AppId, _: ExecutorId, id: &BlockId) -> Result<Payload, String> {
         let BlockId::TaskResult(AttemptId(number)) = id else { return Err("no such block".to_owned()) };
         let len = self.bytes.len() as u64;
         Ok(match number % 2 {
@@ -54,7 +53,15 @@ impl BlockSource for Same {
         })
     }
 
-    fn store(&self, _: &AppId, _: &BlockId, _: StorageLevel, _: u64, _: &mut dyn Read) -> Result<(), String> {
+    fn store(
+        &self,
+        _: &AppId,
+        _: ExecutorId,
+        _: &BlockId,
+        _: StorageLevel,
+        _: u64,
+        _: &mut dyn Read,
+    ) -> Result<(), String> {
         Err("takes no blocks".to_owned())
     }
 }
@@ -111,17 +118,19 @@ fn measure(size: usize, place: Place, turns: usize) -> (Best, Best) {
     let content: Bytes = (0..size).map(|at| (at * 7) as u8).collect::<Vec<_>>().into();
     let mut file = tempfile::tempfile().expect("a temporary file");
     file.write_all(&content).expect("room for a temporary file");
-    let (app, secret) = (AppId::from("bench"), Secret::random());
-    let secrets = Arc::new(OneSecret { app: app.clone(), secret: secret.clone() });
+    let (realm, secret) = (Realm::from("bench"), Secret::random());
+    let secrets = Arc::new(OneSecret { realm: realm.clone(), secret: secret.clone() });
     let source = Arc::new(Same { bytes: content.clone(), file: Arc::new(file) });
-    let server = BlockServer::start("127.0.0.1:0", source, ServerConf::new(secrets)).expect("a free port");
-    let client = BlockClient::new(ClientConf::new(app, secret));
-    let address = Address::from(server.local_addr());
+    let services = Services::new().streams(Service::Blocks, serve_blocks(source, BlockLimits::default()));
+    let server =
+        Listener::bind("127.0.0.1", 0, 0, ListenerConf::new(secrets), services).expect("a free port");
+    let client = BlockClient::new(ClientConf::new(Dialer::new(realm, secret)));
+    let peer = PeerAddr::new(ExecutorId(1), "127.0.0.1", server.address().port());
 
     let (mut plain, mut blocks) = (Best::NONE, Best::NONE);
     for _ in 0..turns {
         plain.turn(|| plain_copy(&content));
-        blocks.turn(|| fetch(&client, &address, size, place));
+        blocks.turn(|| fetch(&client, &peer, size, place));
     }
     (plain, blocks)
 }
@@ -145,14 +154,14 @@ fn plain_copy(content: &Bytes) {
     writer.join().expect("the writer does not panic");
 }
 
-fn fetch(client: &BlockClient, address: &Address, size: usize, place: Place) {
+fn fetch(client: &BlockClient, peer: &PeerAddr, size: usize, place: Place) {
     let number = u64::from(place == Place::File);
     let mut left = TURN_BYTES / size;
     while left > 0 {
         // As the fetcher asks: about 10 MiB at a time.
         let many = left.min(((10 << 20) / size).max(1));
         let ids = vec![BlockId::TaskResult(AttemptId(number)); many];
-        client.fetch_bytes(address, &ids, size as u64, &mut |_, block| {
+        client.fetch_bytes(peer, &ids, size as u64, &mut |_, block| {
             let bytes = block.expect("every block is served");
             assert_eq!(bytes.len(), size);
             black_box(bytes);

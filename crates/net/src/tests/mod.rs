@@ -1,1 +1,5 @@
 //! Connections over real sockets, with faults.
+
+mod handshake;
+mod support;
+mod tls;

@@ -1,37 +1,34 @@
 //! Fetches and uploads blocks, again when a connection breaks: [`BlockClient`].
 
-use std::{collections::VecDeque, fmt, sync::Arc, time::Duration};
+use std::{
+    collections::VecDeque,
+    fmt,
+    hash::{BuildHasher, RandomState},
+    sync::Arc,
+    time::Duration,
+};
 
 use bytes::Bytes;
-use firesteel_types::{AppId, Rng, StorageLevel};
+use firesteel_net::{Dialer, NetError};
+use firesteel_types::{Rng, StorageLevel};
 use parking_lot::Mutex;
 
 use super::{
-    address::Address,
-    auth::{Secret, random_bytes},
     error::TransferError,
     link::Link,
     payload::Payload,
+    peer::PeerAddr,
     pool::Pool,
     retry::{Pause, Retry, ThreadPause},
     sink::{InMemory, Sink},
-    tls::TlsClient,
 };
 use crate::block::BlockId;
 
 /// What a client is and how patient it is.
 #[derive(Clone)]
 pub struct ClientConf {
-    /// The application whose blocks it fetches.
-    pub app: AppId,
-    /// The application's secret.
-    pub secret: Secret,
-    /// The authorities; none for connections in clear. A client with TLS never talks in clear.
-    pub tls: Option<TlsClient>,
-    /// How long a server may take to accept a connection.
-    pub connect_timeout: Duration,
-    /// How long the proof of both sides may take.
-    pub handshake_timeout: Duration,
+    /// Makes the connections, in the name of the application whose blocks are fetched.
+    pub dialer: Dialer,
     /// How long a server may send nothing while an answer is due.
     pub read_timeout: Duration,
     /// How long a server may take nothing of what is sent to it.
@@ -47,14 +44,10 @@ pub struct ClientConf {
 }
 
 impl ClientConf {
-    /// The usual patience, without TLS.
-    pub fn new(app: AppId, secret: Secret) -> Self {
+    /// The usual patience.
+    pub fn new(dialer: Dialer) -> Self {
         Self {
-            app,
-            secret,
-            tls: None,
-            connect_timeout: Duration::from_secs(30),
-            handshake_timeout: Duration::from_secs(30),
+            dialer,
             read_timeout: Duration::from_secs(120),
             write_timeout: Duration::from_secs(120),
             retry: Retry::default(),
@@ -68,8 +61,7 @@ impl ClientConf {
 impl fmt::Debug for ClientConf {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.debug_struct("ClientConf")
-            .field("app", &self.app)
-            .field("tls", &self.tls)
+            .field("dialer", &self.dialer)
             .field("retry", &self.retry)
             .finish_non_exhaustive()
     }
@@ -78,7 +70,7 @@ impl fmt::Debug for ClientConf {
 /// Fetches blocks from servers and uploads blocks to them.
 ///
 /// Shared by all threads of a process; each call uses a connection of its own, from those kept open where possible.
-/// An example stands at [`BlockServer`](super::BlockServer).
+/// An example stands at [`serve_blocks`](super::serve_blocks).
 pub struct BlockClient {
     conf: ClientConf,
     pool: Pool,
@@ -89,7 +81,8 @@ impl BlockClient {
     /// A client that has no connections yet.
     pub fn new(conf: ClientConf) -> Self {
         let pool = Pool::new(conf.max_idle_per_peer, conf.max_idle_age);
-        let seed = random_bytes().first_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes));
+        // The standard library's hasher is keyed at random, in every process anew.
+        let seed = RandomState::new().hash_one("waits");
         Self { conf, pool, rng: Mutex::new(Rng::new(seed)) }
     }
 
@@ -98,10 +91,10 @@ impl BlockClient {
     /// Blocks come in the order of the ids. When the connection breaks, the blocks that were not delivered are fetched
     /// again from their first byte, after a wait and as often as the configuration says; then what broke it is
     /// delivered for each of them.
-    pub fn fetch(&self, from: &Address, ids: &[BlockId], sink: &mut dyn Sink) {
+    pub fn fetch(&self, from: &PeerAddr, ids: &[BlockId], sink: &mut dyn Sink) {
         let mut left: VecDeque<_> = ids.iter().copied().collect();
         while !left.is_empty() {
-            match self.with_retries(from, |link| link.fetch(&mut left, sink)) {
+            match self.with_retries(from, |link| link.fetch(from.executor, &mut left, sink)) {
                 // A block with no place on this side is delivered as such and costs the connection; the others
                 // still have a chance.
                 Ok(()) | Err(TransferError::Local { .. }) => {}
@@ -117,7 +110,7 @@ impl BlockClient {
     /// Fetches `ids` from one server into memory; a block of more than `max_len` bytes is an error.
     pub fn fetch_bytes(
         &self,
-        from: &Address,
+        from: &PeerAddr,
         ids: &[BlockId],
         max_len: u64,
         deliver: &mut dyn FnMut(BlockId, Result<Bytes, TransferError>),
@@ -130,12 +123,12 @@ impl BlockClient {
     /// After a broken connection the block is sent again, though the server may have stored it the first time.
     pub fn upload(
         &self,
-        to: &Address,
+        to: &PeerAddr,
         id: BlockId,
         level: StorageLevel,
         payload: &Payload,
     ) -> Result<(), TransferError> {
-        self.with_retries(to, |link| link.upload(id, level, payload))
+        self.with_retries(to, |link| link.upload(to.executor, id, level, payload))
     }
 
     /// How many connections wait for the next request.
@@ -150,14 +143,15 @@ impl BlockClient {
 
     fn with_retries<T>(
         &self,
-        peer: &Address,
+        peer: &PeerAddr,
         mut work: impl FnMut(&mut Link) -> Result<T, TransferError>,
     ) -> Result<T, TransferError> {
-        let mut idle = self.pool.take(peer);
+        let address = peer.address();
+        let mut idle = self.pool.take(&address);
         let mut tried = 0;
         loop {
             let from_pool = idle.is_some();
-            let link = idle.take().map_or_else(|| Link::open(peer, &self.conf), Ok);
+            let link = idle.take().map_or_else(|| Link::open(&address, &self.conf), Ok);
             let error = match link.and_then(|mut link| work(&mut link).map(|done| (link, done))) {
                 Ok((link, done)) => {
                     self.pool.put(link);
@@ -166,7 +160,7 @@ impl BlockClient {
                 Err(error) => error,
             };
             // A server may close an idle connection just when it is used. That is no failed try.
-            if from_pool && matches!(error, TransferError::Broken { .. }) {
+            if from_pool && matches!(error, TransferError::Net(NetError::Broken { .. })) {
                 tracing::debug!(%peer, %error, "an idle connection was of no use");
                 continue;
             }

@@ -1,8 +1,9 @@
 //! Why a block did not come or go: [`TransferError`].
 
-use std::{io, sync::Arc, time::Duration};
+use std::{io, sync::Arc};
 
-use super::{address::Address, frame::FrameError, stream::is_timeout};
+use firesteel_net::{Address, NetError};
+
 use crate::block::BlockId;
 
 /// Why a transfer failed; one variant for each thing that a caller does differently.
@@ -10,27 +11,9 @@ use crate::block::BlockId;
 #[non_exhaustive]
 #[expect(missing_docs, reason = "the field names say it")]
 pub enum TransferError {
-    /// Nobody answers there, for now.
-    #[error("cannot connect to the block server at {address}: {source}")]
-    Connect { address: Address, source: Arc<io::Error> },
-    /// The connection broke before the answer was complete.
-    #[error("the connection to the block server at {address} broke: {source}")]
-    Broken { address: Address, source: Arc<io::Error> },
-    /// The server was silent for too long in the middle of something.
-    #[error("the block server at {address} was silent for {silence:?}")]
-    TimedOut { address: Address, silence: Duration },
-    /// The server has as many connections as it may have.
-    #[error("the block server at {address} takes no more connections now")]
-    Busy { address: Address },
-    /// The two sides are configured differently, or the peer is not who it should be.
-    #[error("the block server at {address} refused the connection: {reason}")]
-    Refused { address: Address, reason: String },
-    /// The server is not trusted: it could not prove that it knows the application's secret, or has a wrong certificate.
-    #[error("the block server at {address} is not trusted: {reason}")]
-    Untrusted { address: Address, reason: String },
-    /// What came back is not our protocol.
-    #[error("{address} does not answer like a block server: {reason}")]
-    Protocol { address: Address, reason: String },
+    /// The server cannot be reached, is not trusted, or the connection broke.
+    #[error("cannot transfer blocks: {0}")]
+    Net(#[from] NetError),
     /// The server does not have the block.
     #[error("{id} is not at {address}: {reason}")]
     Missing { address: Address, id: BlockId, reason: String },
@@ -49,39 +32,16 @@ impl TransferError {
     /// Whether the same request may succeed a little later.
     ///
     /// ```
-    /// use firesteel_storage::transfer::{Address, TransferError};
+    /// use firesteel_net::{Address, NetError};
+    /// use firesteel_storage::transfer::TransferError;
     ///
-    /// assert!(TransferError::Busy { address: Address::new("host", 7337) }.is_transient());
+    /// assert!(TransferError::from(NetError::Busy { address: Address::new("host", 7337) }).is_transient());
     /// assert!(!TransferError::Cancelled.is_transient());
     /// ```
     pub fn is_transient(&self) -> bool {
         match self {
-            Self::Connect { .. } | Self::Broken { .. } | Self::TimedOut { .. } | Self::Busy { .. } => true,
-            Self::Refused { .. }
-            | Self::Untrusted { .. }
-            | Self::Protocol { .. }
-            | Self::Missing { .. }
-            | Self::Failed { .. }
-            | Self::Local { .. }
-            | Self::Cancelled => false,
-        }
-    }
-
-    pub(super) fn of_io(address: &Address, silence: Duration, error: io::Error) -> Self {
-        let address = address.clone();
-        if is_timeout(&error) {
-            Self::TimedOut { address, silence }
-        } else {
-            Self::Broken { address, source: Arc::new(error) }
-        }
-    }
-
-    pub(super) fn of_frame(address: &Address, silence: Duration, error: FrameError) -> Self {
-        match error {
-            FrameError::Io(error) => Self::of_io(address, silence, error),
-            FrameError::TooLong { .. } | FrameError::Malformed { .. } => {
-                Self::Protocol { address: address.clone(), reason: error.to_string() }
-            }
+            Self::Net(error) => error.is_transient(),
+            Self::Missing { .. } | Self::Failed { .. } | Self::Local { .. } | Self::Cancelled => false,
         }
     }
 }

@@ -8,18 +8,16 @@ use std::{
 };
 
 use bytes::Bytes;
-use firesteel_types::StorageLevel;
+use firesteel_net::{Address, NetError, Service, Stream, frame};
+use firesteel_types::{ExecutorId, StorageLevel};
 
 use super::{
-    address::Address,
     client::ClientConf,
     error::TransferError,
-    frame::{self, ANSWER_MAX, Answer, IDS_MAX, Request},
-    handshake::{Caller, dial},
+    frame::{ANSWER_MAX, Answer, IDS_MAX, Request},
     outgoing::Outgoing,
     payload::Payload,
     sink::{Destination, Incoming, Sink},
-    stream::{Socket, Stream, Timeouts},
 };
 use crate::block::BlockId;
 
@@ -43,20 +41,14 @@ pub(super) struct Link {
 
 impl Link {
     pub(super) fn open(to: &Address, conf: &ClientConf) -> Result<Self, TransferError> {
-        let tcp = dial(to, conf.connect_timeout)?;
-        let timeouts = Timeouts { read: conf.read_timeout, write: conf.write_timeout };
-        let socket = Socket::new(tcp, timeouts)
-            .map_err(|error| TransferError::of_io(to, conf.connect_timeout, error))?;
-        let caller = Caller {
-            to,
-            app: &conf.app,
-            secret: &conf.secret,
-            tls: conf.tls.as_ref(),
-            timeout: conf.handshake_timeout,
-        };
+        let mut stream = conf.dialer.stream(to, Service::Blocks)?;
+        stream
+            .set_read_timeout(conf.read_timeout)
+            .and_then(|()| stream.set_write_timeout(conf.write_timeout))
+            .map_err(|error| NetError::of_io(to, conf.read_timeout, error))?;
         Ok(Self {
             address: to.clone(),
-            reader: BufReader::with_capacity(READ_AHEAD_BYTES, caller.connect(socket)?),
+            reader: BufReader::with_capacity(READ_AHEAD_BYTES, stream),
             out: Outgoing::default(),
             scratch: Vec::new(),
             read_timeout: conf.read_timeout,
@@ -72,16 +64,17 @@ impl Link {
         self.reader.buffer().is_empty() && self.reader.get_mut().is_quiet()
     }
 
-    /// Fetches the blocks of `left` from the front, each of which leaves the list when it is delivered.
+    /// Fetches the blocks `left` of an executor from the front, each of which leaves the list when it is delivered.
     pub(super) fn fetch(
         &mut self,
+        of: ExecutorId,
         left: &mut VecDeque<BlockId>,
         sink: &mut dyn Sink,
     ) -> Result<(), TransferError> {
         while !left.is_empty() {
             let ids: Vec<_> = left.iter().take(IDS_MAX).copied().collect();
             let asked = ids.len();
-            self.ask(&Request::Fetch { ids })?;
+            self.ask(&Request::Fetch { of, ids })?;
             for _ in 0..asked {
                 if !sink.is_wanted() {
                     return Err(TransferError::Cancelled);
@@ -171,6 +164,7 @@ impl Link {
     /// Sends one block and waits until the server has stored it.
     pub(super) fn upload(
         &mut self,
+        of: ExecutorId,
         id: BlockId,
         level: StorageLevel,
         payload: &Payload,
@@ -179,7 +173,7 @@ impl Link {
             |address: &Address, reason| TransferError::Failed { address: address.clone(), id, reason };
         let payload =
             payload.prepare().map_err(|error| TransferError::Local { id, source: Arc::new(error) })?;
-        self.ask(&Request::Upload { id, level, len: payload.len() })?;
+        self.ask(&Request::Upload { of, id, level, len: payload.len() })?;
         match self.answer()? {
             Answer::Ready => {}
             Answer::Failed { reason } => return Err(failed(&self.address, reason)),
@@ -206,16 +200,16 @@ impl Link {
 
     pub(super) fn answer(&mut self) -> Result<Answer, TransferError> {
         frame::take(&mut self.reader, ANSWER_MAX, &mut self.scratch)
-            .map_err(|error| TransferError::of_frame(&self.address, self.read_timeout, error))
+            .map_err(|error| NetError::of_frame(&self.address, self.read_timeout, error).into())
     }
 
     fn broken(&self, error: io::Error) -> TransferError {
-        TransferError::of_io(&self.address, self.read_timeout, error)
+        NetError::of_io(&self.address, self.read_timeout, error).into()
     }
 
     fn nonsense(&self, answer: &Answer) -> TransferError {
         let reason = format!("{answer:?} is no answer to what was asked");
-        TransferError::Protocol { address: self.address.clone(), reason }
+        NetError::Protocol { address: self.address.clone(), reason }.into()
     }
 }
 

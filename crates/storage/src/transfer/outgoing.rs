@@ -6,8 +6,9 @@ use std::{
 };
 
 use bytes::Bytes;
+use firesteel_net::Stream;
 
-use super::{payload::Payload, stream::Stream};
+use super::payload::Payload;
 
 /// So many bytes in memory are sent without waiting for more.
 const QUEUED_BYTES_MAX: usize = 256 << 10;

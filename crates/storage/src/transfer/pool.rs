@@ -2,10 +2,11 @@
 
 use std::time::{Duration, Instant};
 
+use firesteel_net::Address;
 use hashbrown::HashMap;
 use parking_lot::Mutex;
 
-use super::{address::Address, link::Link};
+use super::link::Link;
 
 /// Idle links by server.
 #[derive(Debug)]

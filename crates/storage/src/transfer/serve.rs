@@ -1,29 +1,35 @@
-//! One connection of the server, from the proof to its end, and where its blocks come from: [`BlockSource`].
+//! The service of blocks, connection by connection: [`serve_blocks`], and where the blocks come from: [`BlockSource`].
 
 use std::{
     io::{self, BufRead, BufReader, Read},
     panic::{AssertUnwindSafe, catch_unwind},
-    time::Instant,
+    sync::Arc,
+    time::{Duration, Instant},
 };
 
-use firesteel_types::{AppId, StorageLevel};
+use firesteel_net::{
+    Realm, Stream,
+    frame::{self, FrameError},
+    is_timeout,
+};
+use firesteel_types::{AppId, ExecutorId, StorageLevel};
 
 use super::{
-    frame::{self, Answer, FrameError, Request},
+    frame::{Answer, Request, short},
     outgoing::Outgoing,
     payload::Payload,
-    server::ServerConf,
-    stream::{Stream, is_timeout},
 };
 use crate::block::BlockId;
 
 /// The blocks behind a server.
 ///
 /// Called from many threads at once. The application is the one whose secret the client knows: a source that serves
-/// several must not give the blocks of one to another. A panic costs the block, not the server.
+/// several must not give the blocks of one to another. The executor is the one that made the blocks, or is to keep them,
+/// as the client believes: a worker serves the files of all that it started, and an executor must refuse what was meant
+/// for another one that had its port before. A panic costs the block, not the server.
 pub trait BlockSource: Send + Sync {
     /// Gives a block's bytes, or the reason why there is no such block, which the client gets to read.
-    fn open(&self, app: &AppId, id: &BlockId) -> Result<Payload, String>;
+    fn open(&self, app: &AppId, of: ExecutorId, id: &BlockId) -> Result<Payload, String>;
 
     /// Stores a block that a client uploads, `len` bytes read from `body`.
     ///
@@ -32,6 +38,7 @@ pub trait BlockSource: Send + Sync {
     fn store(
         &self,
         app: &AppId,
+        of: ExecutorId,
         id: &BlockId,
         level: StorageLevel,
         len: u64,
@@ -39,32 +46,125 @@ pub trait BlockSource: Send + Sync {
     ) -> Result<(), String>;
 }
 
+/// How much one client may ask for, and how slow it may be.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BlockLimits {
+    /// The longest request, in bytes, without the payload of an upload.
+    pub max_message: usize,
+    /// The largest block that may be uploaded.
+    pub max_upload: u64,
+    /// How long a client may have nothing to ask before its connection is closed.
+    pub idle_timeout: Duration,
+    /// How long the header of a request may take, and how long an upload may stall.
+    pub read_timeout: Duration,
+    /// How long a client may take nothing of what is sent to it.
+    pub write_timeout: Duration,
+}
+
+impl Default for BlockLimits {
+    fn default() -> Self {
+        Self {
+            max_message: 128 << 10,
+            max_upload: 8 << 30,
+            idle_timeout: Duration::from_secs(600),
+            read_timeout: Duration::from_secs(60),
+            write_timeout: Duration::from_secs(120),
+        }
+    }
+}
+
+/// Serves the blocks of a source: what a listener does for [`Service::Blocks`](firesteel_net::Service::Blocks).
+///
+/// ```
+/// use std::{io::Read, sync::Arc};
+///
+/// use firesteel_net::*;
+/// use firesteel_storage::{block::BlockId, transfer::*};
+/// use firesteel_types::{AppId, AttemptId, ExecutorId, StorageLevel};
+///
+/// struct Greeting;
+///
+/// impl BlockSource for Greeting {
+///     fn open(&self, _: &AppId, of: ExecutorId, id: &BlockId) -> Result<Payload, String> {
+///         match id {
+///             BlockId::TaskResult(_) if of == ExecutorId(3) => Ok(Payload::from("hello")),
+///             other => Err(format!("no {other} of {of} here")),
+///         }
+///     }
+///     fn store(
+///         &self, _: &AppId, _: ExecutorId, _: &BlockId, _: StorageLevel, _: u64, _: &mut dyn Read,
+///     ) -> Result<(), String> {
+///         Err("takes no uploads".to_owned())
+///     }
+/// }
+///
+/// let (realm, secret) = (Realm::from("app-1"), Secret::random());
+/// let secrets = Arc::new(OneSecret { realm: realm.clone(), secret: secret.clone() });
+/// let blocks = serve_blocks(Arc::new(Greeting), BlockLimits::default());
+/// let services = Services::new().streams(Service::Blocks, blocks);
+/// let listener = Listener::bind("127.0.0.1", 0, 0, ListenerConf::new(secrets), services)?;
+///
+/// let client = BlockClient::new(ClientConf::new(Dialer::new(realm, secret)));
+/// let peer = PeerAddr::new(ExecutorId(3), "127.0.0.1", listener.address().port());
+/// let mut got = Vec::new();
+/// client.fetch_bytes(&peer, &[BlockId::TaskResult(AttemptId(1))], 1 << 20, &mut |_, block| {
+///     got.push(block.expect("the block is served"));
+/// });
+/// assert_eq!(got, ["hello"]);
+///
+/// listener.stop();
+/// assert_eq!(listener.connections(), 0);
+/// # Ok::<(), NetError>(())
+/// ```
+pub fn serve_blocks(
+    source: Arc<dyn BlockSource>,
+    limits: BlockLimits,
+) -> impl Fn(Stream, Realm) + Send + Sync + 'static {
+    move |stream, realm| {
+        let peer = stream.peer();
+        let Some(app) = realm.app() else {
+            return tracing::warn!(%peer, %realm, "closed a connection: blocks belong to applications");
+        };
+        match Session::new(stream, app, &*source, &limits).run() {
+            Ok(()) => tracing::debug!(%peer, %realm, "connection ended"),
+            Err(FrameError::Io(error)) if is_timeout(&error) => {
+                tracing::warn!(%peer, %realm, "closed a connection: the peer was too slow");
+            }
+            Err(FrameError::Io(error)) => tracing::debug!(%peer, %realm, %error, "connection broke"),
+            Err(error) => tracing::warn!(%peer, %realm, %error, "closed a connection"),
+        }
+    }
+}
+
 /// A client that proved itself.
-pub(super) struct Session<'a> {
+struct Session<'a> {
     reader: BufReader<Stream>,
     out: Outgoing,
     scratch: Vec<u8>,
     app: AppId,
     source: &'a dyn BlockSource,
-    conf: &'a ServerConf,
+    limits: &'a BlockLimits,
 }
 
 impl<'a> Session<'a> {
-    pub(super) fn new(stream: Stream, app: AppId, source: &'a dyn BlockSource, conf: &'a ServerConf) -> Self {
+    fn new(stream: Stream, app: AppId, source: &'a dyn BlockSource, limits: &'a BlockLimits) -> Self {
         let (reader, out) = (BufReader::new(stream), Outgoing::default());
-        Self { reader, out, scratch: Vec::new(), app, source, conf }
+        Self { reader, out, scratch: Vec::new(), app, source, limits }
     }
 
     /// Answers requests in their order until the client leaves or is silent for too long.
-    pub(super) fn run(&mut self) -> Result<(), FrameError> {
+    fn run(&mut self) -> Result<(), FrameError> {
+        let stream = self.reader.get_mut();
+        stream.set_read_timeout(self.limits.idle_timeout)?;
+        stream.set_write_timeout(self.limits.write_timeout)?;
         while self.wait_for_request()? {
             // From its first byte on a request may not take for ever.
-            self.reader.get_mut().set_deadline(Instant::now() + self.conf.read_timeout);
-            let request = frame::take(&mut self.reader, self.conf.max_message, &mut self.scratch)?;
+            self.reader.get_mut().set_deadline(Instant::now() + self.limits.read_timeout);
+            let request = frame::take(&mut self.reader, self.limits.max_message, &mut self.scratch)?;
             self.reader.get_mut().clear_deadline()?;
             match request {
-                Request::Fetch { ids } => ids.iter().try_for_each(|id| self.send_block(id))?,
-                Request::Upload { id, level, len } => self.take_block(&id, level, len)?,
+                Request::Fetch { of, ids } => ids.iter().try_for_each(|id| self.send_block(of, id))?,
+                Request::Upload { of, id, level, len } => self.take_block(of, &id, level, len)?,
             }
             self.out.flush(self.reader.get_mut())?;
         }
@@ -86,40 +186,46 @@ impl<'a> Session<'a> {
         }
     }
 
-    fn send_block(&mut self, id: &BlockId) -> Result<(), FrameError> {
-        let payload = match guarded(|| self.source.open(&self.app, id)) {
+    fn send_block(&mut self, of: ExecutorId, id: &BlockId) -> Result<(), FrameError> {
+        let payload = match guarded(|| self.source.open(&self.app, of, id)) {
             Ok(Ok(payload)) => payload,
-            Ok(Err(reason)) => return self.answer(&Answer::Missing { reason: frame::short(reason) }),
+            Ok(Err(reason)) => return self.answer(&Answer::Missing { reason: short(reason) }),
             Err(panic) => return self.answer(&Answer::Failed { reason: panic }),
         };
         let payload = match payload.prepare() {
             Ok(payload) => payload,
             Err(error) => {
                 tracing::error!(block = %id, %error, "cannot serve a block");
-                return self.answer(&Answer::Failed { reason: frame::short(error.to_string()) });
+                return self.answer(&Answer::Failed { reason: short(error.to_string()) });
             }
         };
         self.answer(&Answer::Found { len: payload.len() })?;
         Ok(self.out.payload(self.reader.get_mut(), &payload)?)
     }
 
-    fn take_block(&mut self, id: &BlockId, level: StorageLevel, len: u64) -> Result<(), FrameError> {
-        if len > self.conf.max_upload {
-            let reason = format!("it has {len} bytes, and {} are allowed", self.conf.max_upload);
+    fn take_block(
+        &mut self,
+        of: ExecutorId,
+        id: &BlockId,
+        level: StorageLevel,
+        len: u64,
+    ) -> Result<(), FrameError> {
+        if len > self.limits.max_upload {
+            let reason = format!("it has {len} bytes, and {} are allowed", self.limits.max_upload);
             return self.answer(&Answer::Failed { reason });
         }
         self.answer(&Answer::Ready)?;
         self.out.flush(self.reader.get_mut())?;
 
-        self.reader.get_mut().set_read_timeout(self.conf.read_timeout)?;
+        self.reader.get_mut().set_read_timeout(self.limits.read_timeout)?;
         let mut body = Body { reader: &mut self.reader, left: len };
-        let stored = guarded(|| self.source.store(&self.app, id, level, len, &mut body));
+        let stored = guarded(|| self.source.store(&self.app, of, id, level, len, &mut body));
         // What the source left unread stands before the next request.
         io::copy(&mut body, &mut io::sink())?;
-        self.reader.get_mut().set_read_timeout(self.conf.idle_timeout)?;
+        self.reader.get_mut().set_read_timeout(self.limits.idle_timeout)?;
         match stored {
             Ok(Ok(())) => self.answer(&Answer::Stored),
-            Ok(Err(reason)) | Err(reason) => self.answer(&Answer::Failed { reason: frame::short(reason) }),
+            Ok(Err(reason)) | Err(reason) => self.answer(&Answer::Failed { reason: short(reason) }),
         }
     }
 
@@ -156,6 +262,6 @@ fn guarded<T>(source: impl FnOnce() -> T) -> Result<T, String> {
         let text = panic.downcast_ref::<&str>().map(ToString::to_string);
         let text = text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_default();
         tracing::error!(text, "the source of a block server panicked");
-        frame::short(format!("the block server panicked: {text}"))
+        short(format!("the block server panicked: {text}"))
     })
 }

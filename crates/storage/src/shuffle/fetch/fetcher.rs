@@ -36,7 +36,7 @@ pub trait Transport: Send + Sync {
 
 impl Transport for BlockClient {
     fn fetch(&self, from: &PeerAddr, ids: &[BlockId], sink: &mut dyn Sink) {
-        Self::fetch(self, &from.address(), ids, sink);
+        Self::fetch(self, from, ids, sink);
     }
 }
 

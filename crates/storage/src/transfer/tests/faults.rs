@@ -6,14 +6,13 @@ use std::{
     time::Duration,
 };
 
+use firesteel_net::NetError;
 use firesteel_types::StorageLevel;
 use parking_lot::Mutex;
 
 use super::{
-    super::{
-        BlockClient, BlockServer, Destination, Incoming, Payload, Retry, Sink, TransferError, frame::Request,
-    },
-    support::{Fate, Proxy, Rig, bytes, eventually, fetch, fetch_one, id},
+    super::{BlockClient, ClientConf, Destination, Incoming, Payload, Retry, Sink, TransferError},
+    support::{Fate, Proxy, Rig, bytes, eventually, fetch, fetch_of, fetch_one, id},
 };
 use crate::block::BlockId;
 
@@ -24,12 +23,10 @@ fn a_connection_cut_in_mid_block_is_made_again_and_the_block_comes_whole() {
     rig.put(1, "one");
     rig.put(2, content.clone());
     rig.put_file(3, &content);
-    let proxy = Proxy::start(
-        rig.server.local_addr(),
-        &[Fate::CutDown(500_000), Fate::CutDown(1_200_000), Fate::Pass],
-    );
+    let proxy =
+        Proxy::start(rig.server.address(), &[Fate::CutDown(500_000), Fate::CutDown(1_200_000), Fate::Pass]);
 
-    let got = fetch(&rig.client(), &proxy.address, &[1, 2, 3]);
+    let got = fetch(&rig.client(), &proxy.peer, &[1, 2, 3]);
 
     assert_eq!(got.len(), 3);
     assert_eq!(got[0].1.as_ref().unwrap(), "one");
@@ -48,13 +45,13 @@ fn after_the_last_try_every_block_that_did_not_come_has_the_error() {
     let rig = Rig::new();
     rig.put(1, "one");
     rig.put(2, bytes(1 << 20, 3));
-    let proxy = Proxy::start(rig.server.local_addr(), &[Fate::CutDown(100_000)]);
+    let proxy = Proxy::start(rig.server.address(), &[Fate::CutDown(100_000)]);
 
-    let got = fetch(&rig.client(), &proxy.address, &[1, 2, 3]);
+    let got = fetch(&rig.client(), &proxy.peer, &[1, 2, 3]);
 
     assert_eq!(got[0].1.as_ref().unwrap(), "one");
     for (_, result) in &got[1..] {
-        assert!(matches!(result, Err(TransferError::Broken { .. })), "{result:?}");
+        assert!(matches!(result, Err(TransferError::Net(NetError::Broken { .. }))), "{result:?}");
     }
     assert_eq!((got.len(), rig.waits()), (3, 2), "three tries, two waits");
 }
@@ -64,33 +61,31 @@ fn a_server_that_stalls_in_mid_block_is_given_up_after_the_read_timeout() {
     let rig = Rig::new();
     let content = bytes(1 << 20, 3);
     rig.put(1, content.clone());
-    let conf = || super::super::ClientConf { read_timeout: Duration::from_millis(100), ..rig.client_conf() };
+    let conf = || ClientConf { read_timeout: Duration::from_millis(100), ..rig.client_conf() };
 
-    let stalls = Proxy::start(rig.server.local_addr(), &[Fate::Stall(300_000)]);
-    let client = BlockClient::new(super::super::ClientConf { retry: Retry::NEVER, ..conf() });
-    let error = fetch_one(&client, &stalls.address, 1).unwrap_err();
-    assert!(matches!(error, TransferError::TimedOut { .. }), "{error}");
+    let stalls = Proxy::start(rig.server.address(), &[Fate::Stall(300_000)]);
+    let client = BlockClient::new(ClientConf { retry: Retry::NEVER, ..conf() });
+    let error = fetch_one(&client, &stalls.peer, 1).unwrap_err();
+    assert!(matches!(error, TransferError::Net(NetError::TimedOut { .. })), "{error}");
     assert!(error.to_string().contains("silent for 100ms"), "{error}");
     assert_eq!(client.idle_connections(), 0);
 
-    let recovers = Proxy::start(rig.server.local_addr(), &[Fate::Stall(300_000), Fate::Pass]);
-    assert_eq!(fetch_one(&BlockClient::new(conf()), &recovers.address, 1).unwrap(), content);
+    let recovers = Proxy::start(rig.server.address(), &[Fate::Stall(300_000), Fate::Pass]);
+    assert_eq!(fetch_one(&BlockClient::new(conf()), &recovers.peer, 1).unwrap(), content);
     assert_eq!(rig.waits(), 1);
 }
 
 #[test]
 fn a_server_that_stalls_in_the_handshake_is_given_up_too() {
     let rig = Rig::new();
-    let proxy = Proxy::start(rig.server.local_addr(), &[Fate::Stall(12)]);
-    let client = BlockClient::new(super::super::ClientConf {
-        handshake_timeout: Duration::from_millis(100),
-        retry: Retry::NEVER,
-        ..rig.client_conf()
-    });
+    let proxy = Proxy::start(rig.server.address(), &[Fate::Stall(12)]);
+    let mut conf = ClientConf { retry: Retry::NEVER, ..rig.client_conf() };
+    conf.dialer.handshake_timeout = Duration::from_millis(100);
+    let client = BlockClient::new(conf);
 
-    let error = fetch_one(&client, &proxy.address, 1).unwrap_err();
+    let error = fetch_one(&client, &proxy.peer, 1).unwrap_err();
 
-    assert!(matches!(error, TransferError::TimedOut { .. }), "{error}");
+    assert!(matches!(error, TransferError::Net(NetError::TimedOut { .. })), "{error}");
 }
 
 /// Keeps each destination that was asked for.
@@ -132,16 +127,16 @@ fn a_server_that_dies_in_mid_block_is_asked_again_when_it_is_back() {
     // More than the socket buffers hold, so that the server is in the middle of it when it stops.
     let content = bytes(64 << 20, 3);
     rig.put(1, content.clone());
-    let (addr, source, conf) = (rig.server.local_addr(), rig.source.clone(), rig.server_conf());
+    let successor = rig.successor();
     let back = Arc::new(Mutex::new(None));
     *rig.pauses.then.lock() = Some({
         let back = back.clone();
-        Box::new(move || *back.lock() = Some(BlockServer::start(addr, source.clone(), conf.clone()).unwrap()))
+        Box::new(move || *back.lock() = Some(successor()))
     });
     let stop = || rig.server.stop();
     let mut sink = Places { places: Vec::new(), results: Vec::new(), at_first_write: Some(&stop) };
 
-    rig.client().fetch(&rig.address(), &[id(1)], &mut sink);
+    rig.client().fetch(&rig.peer(), &[id(1)], &mut sink);
 
     assert!(matches!(sink.results[..], [Ok(Incoming::Written { len })] if len == content.len() as u64));
     let places: Vec<_> = sink.places.iter().map(|place| place.lock().clone()).collect();
@@ -155,7 +150,7 @@ fn a_server_that_dies_in_mid_block_is_asked_again_when_it_is_back() {
 fn a_refused_connection_is_tried_until_the_server_is_up() {
     let rig = Rig::new();
     rig.put(1, "one");
-    let (addr, source, conf) = (rig.server.local_addr(), rig.source.clone(), rig.server_conf());
+    let successor = rig.successor();
     rig.server.stop();
     let back = Arc::new(Mutex::new(None));
     let mut calls = 0;
@@ -164,18 +159,18 @@ fn a_refused_connection_is_tried_until_the_server_is_up() {
         Box::new(move || {
             calls += 1;
             if calls == 2 {
-                *back.lock() = Some(BlockServer::start(addr, source.clone(), conf.clone()).unwrap());
+                *back.lock() = Some(successor());
             }
         })
     });
 
-    assert_eq!(fetch_one(&rig.client(), &rig.address(), 1).unwrap(), "one");
+    assert_eq!(fetch_one(&rig.client(), &rig.peer(), 1).unwrap(), "one");
     assert_eq!(rig.waits(), 2);
 
     *back.lock() = None;
     *rig.pauses.then.lock() = None;
-    let error = fetch_one(&rig.client(), &rig.address(), 1).unwrap_err();
-    assert!(matches!(error, TransferError::Connect { .. }), "{error}");
+    let error = fetch_one(&rig.client(), &rig.peer(), 1).unwrap_err();
+    assert!(matches!(error, TransferError::Net(NetError::Connect { .. })), "{error}");
     assert_eq!(rig.waits(), 4, "and given up after three tries");
 }
 
@@ -183,10 +178,10 @@ fn a_refused_connection_is_tried_until_the_server_is_up() {
 fn an_upload_that_breaks_is_sent_again_and_never_stored_in_part() {
     let rig = Rig::new();
     let content = bytes(1 << 20, 5);
-    let proxy = Proxy::start(rig.server.local_addr(), &[Fate::CutUp(400_000), Fate::Pass]);
+    let proxy = Proxy::start(rig.server.address(), &[Fate::CutUp(400_000), Fate::Pass]);
 
     rig.client()
-        .upload(&proxy.address, id(1), StorageLevel::MEMORY_ONLY, &Payload::from(content.clone()))
+        .upload(&proxy.peer, id(1), StorageLevel::MEMORY_ONLY, &Payload::from(content.clone()))
         .unwrap();
 
     assert_eq!(*rig.source.stored.lock(), [(id(1), StorageLevel::MEMORY_ONLY, content.to_vec())]);
@@ -200,7 +195,7 @@ fn clients_that_disappear_leave_no_thread_behind() {
     rig.put_file(2, &bytes(64 << 20, 1));
     for number in [1, 2] {
         let mut link = rig.link();
-        link.ask(&Request::Fetch { ids: vec![id(number)] }).unwrap();
+        link.ask(&fetch_of(number)).unwrap();
     }
     drop(rig.link());
 
@@ -210,14 +205,14 @@ fn clients_that_disappear_leave_no_thread_behind() {
 
 #[test]
 fn clients_that_read_nothing_are_closed_after_the_write_timeout() {
-    let rig = Rig::with(|conf| conf.write_timeout = Duration::from_millis(100));
+    let rig = Rig::with(|_, limits| limits.write_timeout = Duration::from_millis(100));
     rig.put(1, bytes(64 << 20, 1));
     rig.put_file(2, &bytes(64 << 20, 1));
     let links: Vec<_> = [1, 2]
         .into_iter()
         .map(|number| {
             let mut link = rig.link();
-            link.ask(&Request::Fetch { ids: vec![id(number)] }).unwrap();
+            link.ask(&fetch_of(number)).unwrap();
             link
         })
         .collect();

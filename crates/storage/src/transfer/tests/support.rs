@@ -9,18 +9,26 @@ use std::{
 };
 
 use bytes::Bytes;
-use firesteel_types::{AppId, AttemptId, StorageLevel};
+use firesteel_net::{Dialer, Listener, ListenerConf, OneSecret, Realm, Secret, Service, Services};
+use firesteel_types::{AppId, AttemptId, ExecutorId, StorageLevel};
 use hashbrown::HashMap;
 use parking_lot::Mutex;
 
 use super::super::{
-    Address, BlockClient, BlockServer, BlockSource, ClientConf, OneSecret, Pause, Payload, Retry, Secret,
-    ServerConf, TransferError, link::Link,
+    BlockClient, BlockLimits, BlockSource, ClientConf, Pause, Payload, PeerAddr, Retry, TransferError,
+    frame::Request, link::Link, serve_blocks,
 };
 use crate::block::BlockId;
 
 /// Longer than anything takes that works; only a failure waits for it.
 pub(super) const GUARD: Duration = Duration::from_secs(30);
+
+/// Whose blocks the tests are about.
+pub(super) const OF: ExecutorId = ExecutorId(7);
+
+pub(super) fn fetch_of(number: u64) -> Request {
+    Request::Fetch { of: OF, ids: vec![id(number)] }
+}
 
 pub(super) fn id(number: u64) -> BlockId {
     BlockId::TaskResult(AttemptId(number))
@@ -53,14 +61,18 @@ pub(super) struct MapSource {
 }
 
 impl BlockSource for MapSource {
-    fn open(&self, app: &AppId, id: &BlockId) -> Result<Payload, String> {
+    fn open(&self, app: &AppId, of: ExecutorId, id: &BlockId) -> Result<Payload, String> {
         assert_ne!(*id, PANICS, "no such luck");
+        if of != OF {
+            return Err(format!("this is {OF}, not {of}"));
+        }
         self.blocks.lock().get(id).cloned().ok_or_else(|| format!("{app} has no such block"))
     }
 
     fn store(
         &self,
         _: &AppId,
+        of: ExecutorId,
         id: &BlockId,
         level: StorageLevel,
         _: u64,
@@ -69,6 +81,9 @@ impl BlockSource for MapSource {
         if let Some(read) = *self.fail_store_at.lock() {
             body.read_exact(&mut vec![0; read]).unwrap();
             return Err("the disk is full".to_owned());
+        }
+        if of != OF {
+            return Err(format!("this is {OF}, not {of}"));
         }
         let mut all = Vec::new();
         body.read_to_end(&mut all).map_err(|error| error.to_string())?;
@@ -98,29 +113,44 @@ impl Pause for Recorder {
 
 /// A server, its blocks, and what is needed to reach it.
 pub(super) struct Rig {
-    pub(super) server: BlockServer,
+    pub(super) server: Listener,
     pub(super) source: Arc<MapSource>,
-    pub(super) app: AppId,
+    pub(super) realm: Realm,
     pub(super) secret: Secret,
     pub(super) pauses: Arc<Recorder>,
 }
 
+/// Starts a server at a port.
+pub(super) fn serve(
+    port: u16,
+    source: Arc<dyn BlockSource>,
+    conf: ListenerConf,
+    limits: BlockLimits,
+) -> Listener {
+    let services = Services::new().streams(Service::Blocks, serve_blocks(source, limits));
+    Listener::bind("127.0.0.1", port, 0, conf, services).unwrap()
+}
+
 impl Rig {
     pub(super) fn new() -> Self {
-        Self::with(|_| {})
+        Self::with(|_, _| {})
     }
 
-    pub(super) fn with(change: impl FnOnce(&mut ServerConf)) -> Self {
-        let (app, secret) = (AppId::from("app-1"), Secret::random());
-        let mut conf = ServerConf::new(Arc::new(OneSecret { app: app.clone(), secret: secret.clone() }));
-        change(&mut conf);
+    pub(super) fn with(change: impl FnOnce(&mut ListenerConf, &mut BlockLimits)) -> Self {
+        let (realm, secret) = (Realm::from("app-1"), Secret::random());
+        let secrets = Arc::new(OneSecret { realm: realm.clone(), secret: secret.clone() });
+        let (mut conf, mut limits) = (ListenerConf::new(secrets), BlockLimits::default());
+        change(&mut conf, &mut limits);
         let source = Arc::new(MapSource::default());
-        let server = BlockServer::start("127.0.0.1:0", source.clone(), conf).unwrap();
-        Self { server, source, app, secret, pauses: Arc::default() }
+        let server = serve(0, source.clone(), conf, limits);
+        Self { server, source, realm, secret, pauses: Arc::default() }
     }
 
-    pub(super) fn server_conf(&self) -> ServerConf {
-        ServerConf::new(Arc::new(OneSecret { app: self.app.clone(), secret: self.secret.clone() }))
+    /// Something that starts another server at the same place, for after this one has stopped.
+    pub(super) fn successor(&self) -> impl Fn() -> Listener + Send + 'static {
+        let secrets = Arc::new(OneSecret { realm: self.realm.clone(), secret: self.secret.clone() });
+        let (port, source) = (self.server.address().port(), self.source.clone());
+        move || serve(port, source.clone(), ListenerConf::new(secrets.clone()), BlockLimits::default())
     }
 
     pub(super) fn put(&self, number: u64, payload: impl Into<Payload>) {
@@ -132,15 +162,15 @@ impl Rig {
         self.source.blocks.lock().insert(id(number), payload);
     }
 
-    pub(super) fn address(&self) -> Address {
-        Address::from(self.server.local_addr())
+    pub(super) fn peer(&self) -> PeerAddr {
+        peer_at(self.server.address())
     }
 
     pub(super) fn client_conf(&self) -> ClientConf {
         ClientConf {
             retry: Retry { max_tries: 3, ..Retry::default() },
             pause: self.pauses.clone(),
-            ..ClientConf::new(self.app.clone(), self.secret.clone())
+            ..ClientConf::new(Dialer::new(self.realm.clone(), self.secret.clone()))
         }
     }
 
@@ -149,7 +179,7 @@ impl Rig {
     }
 
     pub(super) fn link(&self) -> Link {
-        Link::open(&self.address(), &self.client_conf()).unwrap()
+        Link::open(&self.peer().address(), &self.client_conf()).unwrap()
     }
 
     pub(super) fn waits(&self) -> usize {
@@ -159,13 +189,17 @@ impl Rig {
     /// That the server still serves a new client.
     pub(super) fn assert_goes_on(&self) {
         self.put(999, "still here");
-        assert_eq!(fetch_one(&self.client(), &self.address(), 999).unwrap(), "still here");
+        assert_eq!(fetch_one(&self.client(), &self.peer(), 999).unwrap(), "still here");
     }
+}
+
+pub(super) fn peer_at(addr: SocketAddr) -> PeerAddr {
+    PeerAddr::new(OF, addr.ip().to_string(), addr.port())
 }
 
 pub(super) fn fetch(
     client: &BlockClient,
-    from: &Address,
+    from: &PeerAddr,
     numbers: &[u64],
 ) -> Vec<(BlockId, Result<Bytes, TransferError>)> {
     let ids: Vec<_> = numbers.iter().copied().map(id).collect();
@@ -174,7 +208,7 @@ pub(super) fn fetch(
     got
 }
 
-pub(super) fn fetch_one(client: &BlockClient, from: &Address, number: u64) -> Result<Bytes, TransferError> {
+pub(super) fn fetch_one(client: &BlockClient, from: &PeerAddr, number: u64) -> Result<Bytes, TransferError> {
     let mut got = fetch(client, from, &[number]);
     assert_eq!(got.len(), 1, "each block is delivered once");
     got.remove(0).1
@@ -203,17 +237,20 @@ pub(super) enum Fate {
 
 /// Stands between client and server.
 pub(super) struct Proxy {
-    pub(super) address: Address,
-    pub(super) seen: Arc<Mutex<Vec<u8>>>,
+    pub(super) peer: PeerAddr,
+    /// What went from the server to clients.
+    pub(super) down: Arc<Mutex<Vec<u8>>>,
+    /// What went from clients to the server.
+    pub(super) up: Arc<Mutex<Vec<u8>>>,
 }
 
 impl Proxy {
     /// Each connection has the next fate; the last one is for all that follow.
     pub(super) fn start(to: SocketAddr, fates: &[Fate]) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let address = Address::from(listener.local_addr().unwrap());
-        let seen = Arc::new(Mutex::new(Vec::new()));
-        let (fates, record) = (fates.to_vec(), seen.clone());
+        let peer = peer_at(listener.local_addr().unwrap());
+        let (fates, seen) = (fates.to_vec(), [(); 2].map(|()| Arc::<Mutex<Vec<u8>>>::default()));
+        let [up_seen, down_seen] = seen.clone();
         thread::spawn(move || {
             for (at, client) in listener.incoming().enumerate() {
                 let (Ok(client), Ok(server)) = (client, TcpStream::connect(to)) else { return };
@@ -225,15 +262,16 @@ impl Proxy {
                 };
                 let stalls = matches!(fate, Fate::Stall(_));
                 let (client, server) = (Arc::new(client), Arc::new(server));
-                let copy = |from: &Arc<TcpStream>, to: &Arc<TcpStream>, most: usize| {
-                    let (from, to, record) = (from.clone(), to.clone(), record.clone());
+                let copy = |from: &Arc<TcpStream>, to: &Arc<TcpStream>, most: usize, record: &Arc<_>| {
+                    let (from, to, record) = (from.clone(), to.clone(), Arc::clone(record));
                     thread::spawn(move || forward(&from, &to, most, stalls, &record));
                 };
-                copy(&client, &server, up);
-                copy(&server, &client, down);
+                copy(&client, &server, up, &up_seen);
+                copy(&server, &client, down, &down_seen);
             }
         });
-        Self { address, seen }
+        let [up, down] = seen;
+        Self { peer, down, up }
     }
 }
 

@@ -5,15 +5,18 @@ use std::{
     time::Duration,
 };
 
-use firesteel_types::StorageLevel;
+use firesteel_net::NetError;
+use firesteel_types::{ExecutorId, StorageLevel};
 
 use super::{
     super::{
-        Destination, Incoming, Payload, Sink, TransferError, VERSION,
-        frame::{self, Answer, ClientHello, ClientProof, Prelude, Request},
+        Destination, Incoming, Payload, PeerAddr, Sink, TransferError,
+        frame::{Answer, Request},
         pool::Pool,
     },
-    support::{Fate, GUARD, PANICS, Proxy, Rig, bytes, eventually, fetch, fetch_one, file_of, id},
+    support::{
+        Fate, GUARD, OF, PANICS, Proxy, Rig, bytes, eventually, fetch, fetch_of, fetch_one, file_of, id,
+    },
 };
 use crate::block::BlockId;
 
@@ -27,7 +30,7 @@ fn blocks_of_all_sizes_arrive_whole_from_memory_and_from_files() {
     }
     let numbers: Vec<u64> = (0..sizes.len() as u64).flat_map(|at| [at, 100 + at]).collect();
 
-    let got = fetch(&rig.client(), &rig.address(), &numbers);
+    let got = fetch(&rig.client(), &rig.peer(), &numbers);
 
     assert_eq!(
         got.iter().map(|(id, _)| *id).collect::<Vec<_>>(),
@@ -53,7 +56,7 @@ fn a_block_of_parts_arrives_in_one_piece() {
         ]),
     );
 
-    assert_eq!(fetch_one(&rig.client(), &rig.address(), 1).unwrap(), "<3456|01>");
+    assert_eq!(fetch_one(&rig.client(), &rig.peer(), 1).unwrap(), "<3456|01>");
 }
 
 #[test]
@@ -64,7 +67,7 @@ fn more_blocks_than_fit_in_one_request_all_arrive() {
         rig.put(number, number.to_string());
     }
 
-    let got = fetch(&rig.client(), &rig.address(), &numbers);
+    let got = fetch(&rig.client(), &rig.peer(), &numbers);
 
     assert_eq!(got.len(), numbers.len());
     for (number, (block, content)) in got.into_iter().enumerate() {
@@ -78,7 +81,7 @@ fn a_missing_block_is_told_with_its_reason_not_tried_again_and_costs_the_others_
     rig.put(1, "one");
     rig.put(3, "three");
 
-    let got = fetch(&rig.client(), &rig.address(), &[1, 2, 3]);
+    let got = fetch(&rig.client(), &rig.peer(), &[1, 2, 3]);
 
     assert_eq!(got[0].1.as_ref().unwrap(), "one");
     let error = got[1].1.as_ref().unwrap_err();
@@ -91,6 +94,23 @@ fn a_missing_block_is_told_with_its_reason_not_tried_again_and_costs_the_others_
 }
 
 #[test]
+fn requests_name_whose_blocks_they_are_and_go_over_the_same_connection() {
+    let rig = Rig::new();
+    rig.put(1, "one");
+    let client = rig.client();
+    let other = PeerAddr { executor: ExecutorId(8), ..rig.peer() };
+
+    let error = fetch_one(&client, &other, 1).unwrap_err().to_string();
+    let upload = client.upload(&other, id(2), StorageLevel::MEMORY_ONLY, &Payload::from("two"));
+
+    assert!(error.contains("this is executor-7, not executor-8"), "{error}");
+    assert!(upload.unwrap_err().to_string().contains("this is executor-7, not executor-8"));
+    assert_eq!(fetch_one(&client, &rig.peer(), 1).unwrap(), "one");
+    assert!(rig.source.stored.lock().is_empty());
+    assert_eq!((client.idle_connections(), rig.server.connections()), (1, 1));
+}
+
+#[test]
 fn a_file_that_was_cut_and_a_source_that_panics_fail_their_block_only() {
     let rig = Rig::new();
     rig.put(1, Payload::File { file: file_of(b"short"), offset: 0, len: 100 });
@@ -98,7 +118,7 @@ fn a_file_that_was_cut_and_a_source_that_panics_fail_their_block_only() {
     let client = rig.client();
     let mut got = Vec::new();
 
-    client.fetch_bytes(&rig.address(), &[id(1), PANICS, id(2)], 100, &mut |_, block| got.push(block));
+    client.fetch_bytes(&rig.peer(), &[id(1), PANICS, id(2)], 100, &mut |_, block| got.push(block));
 
     let failed = |at: usize, text: &str| match &got[at] {
         Err(TransferError::Failed { reason, .. }) => assert!(reason.contains(text), "{reason}"),
@@ -118,7 +138,7 @@ fn requests_sent_before_the_first_answer_are_answered_in_order() {
     let mut link = rig.link();
 
     for number in [2, 7, 1] {
-        link.ask(&Request::Fetch { ids: vec![id(number)] }).unwrap();
+        link.ask(&fetch_of(number)).unwrap();
     }
 
     let mut got = Vec::new();
@@ -157,7 +177,7 @@ fn connections_are_kept_and_used_again() {
     let client = rig.client();
 
     for _ in 0..5 {
-        fetch_one(&client, &rig.address(), 1).unwrap();
+        fetch_one(&client, &rig.peer(), 1).unwrap();
     }
 
     assert_eq!((client.idle_connections(), rig.server.connections()), (1, 1));
@@ -167,13 +187,13 @@ fn connections_are_kept_and_used_again() {
 
 #[test]
 fn a_kept_connection_that_the_server_closed_costs_no_try() {
-    let rig = Rig::with(|conf| conf.idle_timeout = Duration::from_millis(20));
+    let rig = Rig::with(|_, limits| limits.idle_timeout = Duration::from_millis(20));
     rig.put(1, "one");
     let client = rig.client();
-    fetch_one(&client, &rig.address(), 1).unwrap();
+    fetch_one(&client, &rig.peer(), 1).unwrap();
     eventually("the end of the idle connection", || rig.server.connections() == 0);
 
-    assert_eq!(fetch_one(&client, &rig.address(), 1).unwrap(), "one");
+    assert_eq!(fetch_one(&client, &rig.peer(), 1).unwrap(), "one");
     assert_eq!(rig.waits(), 0);
 }
 
@@ -181,17 +201,16 @@ fn a_kept_connection_that_the_server_closed_costs_no_try() {
 fn a_kept_connection_that_breaks_when_it_is_used_costs_no_try() {
     let rig = Rig::new();
     rig.put(1, "one");
-    let mut first = Prelude { version: VERSION, tls: false }.encode().to_vec();
-    frame::put(&mut first, &ClientHello { app: rig.app.to_string(), nonce: [0; 32] });
-    frame::put(&mut first, &ClientProof { proof: [0; 32] });
-    frame::put(&mut first, &Request::Fetch { ids: vec![id(1)] });
+    let whole = Proxy::start(rig.server.address(), &[Fate::Pass]);
+    fetch_one(&rig.client(), &whole.peer, 1).unwrap();
+    let first = whole.up.lock().len();
     // All that the first fetch sends passes, and one byte of the second.
-    let proxy = Proxy::start(rig.server.local_addr(), &[Fate::CutUp(first.len() + 1), Fate::Pass]);
+    let proxy = Proxy::start(rig.server.address(), &[Fate::CutUp(first + 1), Fate::Pass]);
     let client = rig.client();
 
-    assert_eq!(fetch_one(&client, &proxy.address, 1).unwrap(), "one");
+    assert_eq!(fetch_one(&client, &proxy.peer, 1).unwrap(), "one");
     assert_eq!(client.idle_connections(), 1);
-    assert_eq!(fetch_one(&client, &proxy.address, 1).unwrap(), "one");
+    assert_eq!(fetch_one(&client, &proxy.peer, 1).unwrap(), "one");
 
     assert_eq!(rig.waits(), 0);
 }
@@ -206,10 +225,10 @@ fn the_pool_gives_no_connection_that_the_server_closed_or_that_is_too_old() {
     old.put(rig.link());
 
     assert_eq!(fresh.len(), 2, "no more are kept than allowed");
-    assert!(old.take(&rig.address()).is_none());
-    assert!(fresh.take(&rig.address()).is_some());
+    assert!(old.take(&rig.peer().address()).is_none());
+    assert!(fresh.take(&rig.peer().address()).is_some());
     rig.server.stop();
-    assert!(fresh.take(&rig.address()).is_none());
+    assert!(fresh.take(&rig.peer().address()).is_none());
 }
 
 #[test]
@@ -233,7 +252,7 @@ fn blocks_go_to_the_writer_that_the_sink_chooses() {
     rig.put_file(2, &content);
     let mut sink = ToFiles(Vec::new(), Vec::new());
 
-    rig.client().fetch(&rig.address(), &[id(1), id(2)], &mut sink);
+    rig.client().fetch(&rig.peer(), &[id(1), id(2)], &mut sink);
 
     assert_eq!(sink.1, [content.len() as u64; 2]);
     for file in sink.0 {
@@ -269,7 +288,7 @@ fn a_full_disk_on_this_side_fails_that_block_and_the_rest_still_come() {
     rig.put(2, "two");
     let mut sink = Mixed(Vec::new());
 
-    rig.client().fetch(&rig.address(), &[id(1), id(2)], &mut sink);
+    rig.client().fetch(&rig.peer(), &[id(1), id(2)], &mut sink);
 
     assert_eq!(sink.0.len(), 2);
     assert!(matches!(sink.0[0], Err(TransferError::Local { .. })), "{:?}", sink.0[0]);
@@ -283,7 +302,7 @@ fn a_block_above_the_memory_limit_is_an_error_before_memory_is_taken() {
     rig.put(1, "much too long");
     let mut got = None;
 
-    rig.client().fetch_bytes(&rig.address(), &[id(1)], 5, &mut |_, block| got = Some(block));
+    rig.client().fetch_bytes(&rig.peer(), &[id(1)], 5, &mut |_, block| got = Some(block));
 
     let error = got.unwrap().unwrap_err();
     assert!(error.to_string().contains("13 bytes, and 5 may go to memory"), "{error}");
@@ -313,7 +332,7 @@ fn nothing_more_is_read_for_a_sink_that_wants_nothing_more() {
     rig.put(1, "one");
     let mut sink = Two(0, 0);
 
-    rig.client().fetch(&rig.address(), &[id(1); 5], &mut sink);
+    rig.client().fetch(&rig.peer(), &[id(1); 5], &mut sink);
 
     assert_eq!((sink.0, sink.1), (2, 3));
 }
@@ -325,9 +344,9 @@ fn uploads_are_stored_with_their_level_from_memory_and_from_files() {
     let content = bytes(1_000_000, 4);
     let file = Payload::File { file: file_of(&content), offset: 10, len: 999_000 };
 
-    client.upload(&rig.address(), id(1), StorageLevel::MEMORY_ONLY, &content.clone().into()).unwrap();
-    client.upload(&rig.address(), id(2), StorageLevel::MEMORY_ONLY_SER, &file).unwrap();
-    client.upload(&rig.address(), id(3), StorageLevel::MEMORY_ONLY, &Payload::from("")).unwrap();
+    client.upload(&rig.peer(), id(1), StorageLevel::MEMORY_ONLY, &content.clone().into()).unwrap();
+    client.upload(&rig.peer(), id(2), StorageLevel::MEMORY_ONLY_SER, &file).unwrap();
+    client.upload(&rig.peer(), id(3), StorageLevel::MEMORY_ONLY, &Payload::from("")).unwrap();
 
     let stored = rig.source.stored.lock();
     assert_eq!(stored[0], (id(1), StorageLevel::MEMORY_ONLY, content.to_vec()));
@@ -338,22 +357,22 @@ fn uploads_are_stored_with_their_level_from_memory_and_from_files() {
 
 #[test]
 fn an_upload_that_the_source_cannot_store_is_told_and_the_connection_goes_on() {
-    let rig = Rig::with(|conf| conf.max_upload = 1_000_000);
+    let rig = Rig::with(|_, limits| limits.max_upload = 1_000_000);
     rig.put(1, "one");
     let client = rig.client();
     let upload = |len| {
         let payload = Payload::from(bytes(len, 1));
-        client.upload(&rig.address(), id(5), StorageLevel::MEMORY_ONLY, &payload).unwrap_err().to_string()
+        client.upload(&rig.peer(), id(5), StorageLevel::MEMORY_ONLY, &payload).unwrap_err().to_string()
     };
     *rig.source.fail_store_at.lock() = Some(100);
 
     assert!(upload(900_000).contains("the disk is full"));
     assert!(upload(1_000_001).contains("1000001 bytes, and 1000000 are allowed"));
     let short = Payload::File { file: file_of(b"abc"), offset: 0, len: 4 };
-    let error = client.upload(&rig.address(), id(6), StorageLevel::MEMORY_ONLY, &short).unwrap_err();
+    let error = client.upload(&rig.peer(), id(6), StorageLevel::MEMORY_ONLY, &short).unwrap_err();
     assert!(matches!(error, TransferError::Local { .. }), "{error}");
 
-    assert_eq!(fetch_one(&client, &rig.address(), 1).unwrap(), "one");
+    assert_eq!(fetch_one(&client, &rig.peer(), 1).unwrap(), "one");
     assert!(rig.source.stored.lock().is_empty());
     assert_eq!(rig.waits(), 0);
 }
@@ -372,18 +391,21 @@ fn stop_ends_every_connection_and_the_listener() {
         assert!(!link.is_usable());
         assert!(link.answer().unwrap_err().is_transient());
     }
-    assert!(std::net::TcpStream::connect(rig.server.local_addr()).is_err());
+    assert!(std::net::TcpStream::connect(rig.server.address()).is_err());
 }
 
 #[test]
 fn an_answer_to_nothing_is_a_protocol_error() {
     let rig = Rig::new();
     let mut link = rig.link();
-    let upload = Request::Upload { id: id(1), level: StorageLevel::MEMORY_ONLY, len: 0 };
+    let upload = Request::Upload { of: OF, id: id(1), level: StorageLevel::MEMORY_ONLY, len: 0 };
     link.ask(&upload).unwrap();
 
     let error = link.receive_block(&mut [id(1)].into(), &mut Keep::default()).unwrap_err();
 
-    assert!(matches!(&error, TransferError::Protocol { reason, .. } if reason.contains("Ready")), "{error}");
+    assert!(
+        matches!(&error, TransferError::Net(NetError::Protocol { reason, .. }) if reason.contains("Ready")),
+        "{error}"
+    );
     assert_eq!(link.answer().unwrap(), Answer::Stored);
 }

@@ -9,6 +9,7 @@ use std::{
 };
 
 use bytes::Bytes;
+use firesteel_net::{Address, NetError};
 
 use super::{
     super::{Diagnosis, FetchCause, FetchConf, FetchError},
@@ -16,11 +17,11 @@ use super::{
         Scripted, block, blocks_at, conf, content, eventually, peer, read_all, scattered, send, start,
     },
 };
-use crate::transfer::{Address, Payload, TransferError};
+use crate::transfer::{Payload, TransferError};
 
 fn broken() -> TransferError {
     let source = Arc::new(io::Error::from(io::ErrorKind::ConnectionReset));
-    TransferError::Broken { address: Address::new("host-1", 7337), source }
+    NetError::Broken { address: Address::new("host-1", 7337), source }.into()
 }
 
 fn cause(item: Result<(crate::block::BlockId, Vec<u8>), FetchError>) -> FetchCause {

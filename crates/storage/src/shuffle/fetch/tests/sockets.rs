@@ -2,6 +2,7 @@
 
 use std::{io::Read, sync::Arc};
 
+use firesteel_net::{Dialer, Listener, ListenerConf, NetError, OneSecret, Realm, Secret, Service, Services};
 use firesteel_types::{AppId, ExecutorId, StorageLevel};
 use hashbrown::HashMap;
 use parking_lot::Mutex;
@@ -13,8 +14,8 @@ use super::{
 use crate::{
     block::BlockId,
     transfer::{
-        BlockClient, BlockServer, BlockSource, ClientConf, OneSecret, Payload, PeerAddr, Retry, Secret,
-        ServerConf, TransferError,
+        BlockClient, BlockLimits, BlockSource, ClientConf, Payload, PeerAddr, Retry, TransferError,
+        serve_blocks,
     },
 };
 
@@ -25,14 +26,18 @@ fn content(map: u32) -> Vec<u8> {
 
 /// Serves the blocks of all maps, every other one from a file.
 struct Maps {
+    of: ExecutorId,
     /// Whether a bit is wrong in the n-th answer for a map.
     wrong: fn(map: u32, answer: u32) -> bool,
     answers: Mutex<HashMap<u32, u32>>,
 }
 
 impl BlockSource for Maps {
-    fn open(&self, _: &AppId, id: &BlockId) -> Result<Payload, String> {
+    fn open(&self, _: &AppId, of: ExecutorId, id: &BlockId) -> Result<Payload, String> {
         let BlockId::Shuffle { map, .. } = id else { return Err("no such block".to_owned()) };
+        if of != self.of {
+            return Err(format!("this is {}, not {of}", self.of));
+        }
         let mut bytes = content(map.0);
         let answer = {
             let mut answers = self.answers.lock();
@@ -52,30 +57,40 @@ impl BlockSource for Maps {
         Ok(Payload::File { file: Arc::new(file), offset: 0, len: bytes.len() as u64 })
     }
 
-    fn store(&self, _: &AppId, _: &BlockId, _: StorageLevel, _: u64, _: &mut dyn Read) -> Result<(), String> {
+    fn store(
+        &self,
+        _: &AppId,
+        _: ExecutorId,
+        _: &BlockId,
+        _: StorageLevel,
+        _: u64,
+        _: &mut dyn Read,
+    ) -> Result<(), String> {
         Err("takes no blocks".to_owned())
     }
 }
 
 struct Cluster {
-    servers: Vec<BlockServer>,
+    servers: Vec<Listener>,
     client: Arc<BlockClient>,
 }
 
 impl Cluster {
     fn new(servers: usize, wrong: fn(u32, u32) -> bool) -> Self {
-        let (app, secret) = (AppId::from("app-1"), Secret::random());
-        let secrets = Arc::new(OneSecret { app: app.clone(), secret: secret.clone() });
-        let server = |_| {
-            let source = Arc::new(Maps { wrong, answers: Mutex::default() });
-            BlockServer::start("127.0.0.1:0", source, ServerConf::new(secrets.clone())).unwrap()
+        let (realm, secret) = (Realm::from("app-1"), Secret::random());
+        let secrets = Arc::new(OneSecret { realm: realm.clone(), secret: secret.clone() });
+        let server = |number| {
+            let source = Maps { of: ExecutorId(number as u32), wrong, answers: Mutex::default() };
+            let blocks = serve_blocks(Arc::new(source), BlockLimits::default());
+            let services = Services::new().streams(Service::Blocks, blocks);
+            Listener::bind("127.0.0.1", 0, 0, ListenerConf::new(secrets.clone()), services).unwrap()
         };
-        let client = ClientConf { retry: Retry::NEVER, ..ClientConf::new(app, secret.clone()) };
+        let client = ClientConf { retry: Retry::NEVER, ..ClientConf::new(Dialer::new(realm, secret)) };
         Self { servers: (0..servers).map(server).collect(), client: Arc::new(BlockClient::new(client)) }
     }
 
     fn peer(&self, number: usize) -> PeerAddr {
-        let addr = self.servers[number].local_addr();
+        let addr = self.servers[number].address();
         PeerAddr::new(ExecutorId(number as u32), addr.ip().to_string(), addr.port())
     }
 
@@ -153,7 +168,10 @@ fn a_dead_server_fails_its_own_blocks_by_name() {
             }
             Err(FetchError::Block { peer, block, cause }) => {
                 assert_eq!((peer, map_of(&block) % 3), (cluster.peer(1), 1));
-                assert!(matches!(cause, FetchCause::Transfer(TransferError::Connect { .. })), "{cause}");
+                assert!(
+                    matches!(cause, FetchCause::Transfer(TransferError::Net(NetError::Connect { .. }))),
+                    "{cause}"
+                );
                 failed += 1;
             }
             Err(FetchError::Cancelled) => panic!("nobody cancelled"),

@@ -1,37 +1,10 @@
-//! Where a block server listens: [`Address`], and whose blocks it serves: [`PeerAddr`].
+//! Whose blocks are meant and who serves them: [`PeerAddr`].
 
 use std::fmt;
 
+use firesteel_net::Address;
 use firesteel_types::{ExecutorId, Host};
 use serde::{Deserialize, Serialize};
-
-/// The host and port of a block server.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub struct Address {
-    /// The host, as a name or as an IP address.
-    pub host: Host,
-    /// The port.
-    pub port: u16,
-}
-
-impl Address {
-    /// The server at `port` of `host`.
-    pub fn new(host: impl Into<Host>, port: u16) -> Self {
-        Self { host: host.into(), port }
-    }
-}
-
-impl From<std::net::SocketAddr> for Address {
-    fn from(addr: std::net::SocketAddr) -> Self {
-        Self::new(addr.ip().to_string(), addr.port())
-    }
-}
-
-impl fmt::Display for Address {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(out, "{}:{}", self.host, self.port)
-    }
-}
 
 /// An executor and the server that has its blocks.
 ///
