@@ -1,6 +1,6 @@
 //! How a server ended, for those who wait for it: [`Ending`].
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use parking_lot::{Condvar, Mutex};
 
@@ -55,6 +55,24 @@ impl Latch {
             }
             self.0.1.wait(&mut ending);
         }
+    }
+}
+
+/// Something that happens once, for those who wait for it.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Flag(Arc<(Mutex<bool>, Condvar)>);
+
+impl Flag {
+    pub(crate) fn set(&self) {
+        *self.0.0.lock() = true;
+        self.0.1.notify_all();
+    }
+
+    /// Waits until it has happened; false when that takes longer than `timeout`.
+    pub(crate) fn wait(&self, timeout: Duration) -> bool {
+        let mut is_set = self.0.0.lock();
+        self.0.1.wait_while_for(&mut is_set, |is_set| !*is_set, timeout);
+        *is_set
     }
 }
 

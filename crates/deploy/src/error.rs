@@ -3,9 +3,7 @@
 use std::{io, path::PathBuf};
 
 use firesteel_net::{BadAddress, NetError};
-use firesteel_scheduler::{
-    client::ClientConfigError, master::MasterConfigError, worker::WorkerConfigError,
-};
+use firesteel_scheduler::{client::ClientConfigError, master::MasterConfigError, worker::WorkerConfigError};
 use firesteel_storage::disk::DiskError;
 
 use crate::store::StoreError;

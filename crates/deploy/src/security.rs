@@ -1,6 +1,7 @@
 //! What protects the connections of a cluster, and where nothing does: [`Security`].
 
 use std::{
+    fmt::Write as _,
     net::{IpAddr, ToSocketAddrs},
     sync::Arc,
 };
@@ -48,6 +49,34 @@ impl Security {
         Dialer { tls: self.tls_client.clone(), ..Dialer::new(realm, secret) }
     }
 
+    /// The secret of an application as it travels in a command: sealed under the cluster's, in hexadecimal.
+    ///
+    /// ```
+    /// use firesteel_deploy::Security;
+    /// use firesteel_net::Secret;
+    ///
+    /// let (security, app) = (Security::default(), Secret::random());
+    /// let travels = security.seal_app_secret(&app);
+    /// let opened = security.open_app_secret(&travels).expect("the cluster's secret opens it");
+    /// assert_eq!(opened.expose(), app.expose());
+    /// ```
+    pub fn seal_app_secret(&self, secret: &Secret) -> String {
+        let sealed = self.cluster_secret().seal(secret.expose());
+        sealed.iter().fold(String::with_capacity(sealed.len() * 2), |mut hex, byte| {
+            write!(hex, "{byte:02x}").expect("a String takes any text");
+            hex
+        })
+    }
+
+    /// Opens what [`Self::seal_app_secret`] made; none when that was done under another cluster's secret.
+    pub fn open_app_secret(&self, sealed: &str) -> Option<Secret> {
+        let digit = |byte: &u8| char::from(*byte).to_digit(16).map(|digit| digit as u8);
+        let (pairs, []) = sealed.as_bytes().as_chunks::<2>() else { return None };
+        let bytes = pairs.iter().map(|[high, low]| Some(digit(high)? << 4 | digit(low)?));
+        let plain = self.cluster_secret().open(&bytes.collect::<Option<Vec<u8>>>()?)?;
+        Secret::new(&plain).ok()
+    }
+
     /// What a listener of the cluster asks.
     pub(crate) fn listener(&self, secrets: Arc<dyn Secrets>) -> ListenerConf {
         ListenerConf { tls: self.tls_server.clone(), ..ListenerConf::new(secrets) }
@@ -62,10 +91,9 @@ impl Security {
         }
         let mut addresses = (host, port).to_socket_addrs().into_iter().flatten();
         match addresses.find(|address| !is_loopback(address.ip())) {
-            Some(_) => Err(DeployError::Unprotected {
-                address: format!("{host}:{port}"),
-                setting: SECRET_SETTING,
-            }),
+            Some(_) => {
+                Err(DeployError::Unprotected { address: format!("{host}:{port}"), setting: SECRET_SETTING })
+            }
             None => Ok(()),
         }
     }
@@ -110,6 +138,19 @@ mod tests {
 
         assert!(with(Secret::random()).check_listen("0.0.0.0", 1).is_ok());
         assert!(with(Secret::nobody()).check_listen("0.0.0.0", 1).is_err());
+    }
+
+    #[test]
+    fn a_sealed_secret_opens_only_under_the_secret_of_its_cluster() {
+        let with = |secret| Security { secret: Some(secret), ..Security::default() };
+        let (ours, app) = (with(Secret::random()), Secret::random());
+        let sealed = ours.seal_app_secret(&app);
+
+        assert_eq!(ours.open_app_secret(&sealed).unwrap().expose(), app.expose());
+        assert!(with(Secret::random()).open_app_secret(&sealed).is_none());
+        for bad in ["", "0", "zz", &sealed[2..]] {
+            assert!(ours.open_app_secret(bad).is_none(), "{bad}");
+        }
     }
 
     #[test]

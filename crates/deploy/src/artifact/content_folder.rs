@@ -118,8 +118,7 @@ fn write_verified(
     body: &mut dyn Read,
 ) -> Result<(), ArtifactError> {
     let local = |error| ArtifactError::local(path, error);
-    let mut file =
-        OpenOptions::new().write(true).create_new(true).mode(0o600).open(path).map_err(local)?;
+    let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path).map_err(local)?;
     let mut hasher = Hasher::new();
     let mut chunk = vec![0; CHUNK_BYTES];
     let mut left = len;

@@ -192,7 +192,10 @@ fn an_upload_is_verified_kept_and_not_sent_twice() {
     let mut client = served.client();
 
     let wrong = client.put(&path, &file, ContentHash([1; 32]), len).unwrap_err();
-    assert!(matches!(&wrong, ArtifactError::Refused { reason, .. } if reason.contains("expected")), "{wrong}");
+    assert!(
+        matches!(&wrong, ArtifactError::Refused { reason, .. } if reason.contains("expected")),
+        "{wrong}"
+    );
     client.put(&path, &file, sha256, len).unwrap();
     // A file that is not sent need not have the content.
     let empty = fs::File::open("/dev/null").unwrap();

@@ -161,9 +161,12 @@ fn listen(
 fn uploads(conf: &MasterServerConf) -> Result<(Arc<Uploads>, Option<TempDir>), DeployError> {
     let own_folder = match &conf.artifacts {
         Some(_) => None,
-        None => Some(tempfile::Builder::new().prefix("firesteel-master-").tempdir().map_err(|source| {
-            DeployError::Folder { path: std::env::temp_dir(), source }
-        })?),
+        None => Some(
+            tempfile::Builder::new()
+                .prefix("firesteel-master-")
+                .tempdir()
+                .map_err(|source| DeployError::Folder { path: std::env::temp_dir(), source })?,
+        ),
     };
     let path = match (&conf.artifacts, &own_folder) {
         (Some(path), _) => path.clone(),
