@@ -1,10 +1,14 @@
 //! A whole cluster in one process, with real executors: [`LocalCluster`].
 
-use std::{path::PathBuf, time::Duration};
+use std::{
+    env,
+    path::{Path, PathBuf},
+    time::Duration,
+};
 
 use firesteel_net::{Address, Secret};
+use firesteel_storage::disk::LocalDirs;
 use parking_lot::Mutex;
-use tempfile::TempDir;
 
 use crate::{
     error::DeployError,
@@ -59,7 +63,7 @@ pub struct LocalCluster {
     workers: Vec<WorkerServer>,
     master: MasterServer,
     secret: Secret,
-    folder: Mutex<Option<TempDir>>,
+    folder: Mutex<Option<LocalDirs>>,
 }
 
 impl LocalCluster {
@@ -67,13 +71,11 @@ impl LocalCluster {
     pub fn start(conf: LocalClusterConf) -> Result<Self, DeployError> {
         let secret = Secret::random();
         let security = Security { secret: Some(secret.clone()), ..Security::default() };
-        let (folder, temporary) = match conf.folder {
+        let (folder, own) = match conf.folder {
             Some(folder) => (folder, None),
             None => {
-                let made = tempfile::Builder::new().prefix("firesteel-cluster-").tempdir();
-                let made =
-                    made.map_err(|source| DeployError::Folder { path: std::env::temp_dir(), source })?;
-                (made.path().to_owned(), Some(made))
+                let own = LocalDirs::create(&[env::temp_dir()], "cluster")?;
+                (own.folders().map(Path::to_owned).collect(), Some(own))
             }
         };
         let master = MasterServer::start(MasterServerConf {
@@ -102,7 +104,7 @@ impl LocalCluster {
                 tracing::warn!(worker = %worker.address(), "a worker is slow to register");
             }
         }
-        Ok(Self { workers, master, secret, folder: Mutex::new(temporary) })
+        Ok(Self { workers, master, secret, folder: Mutex::new(own) })
     }
 
     /// Where the master listens.

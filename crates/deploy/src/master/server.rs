@@ -1,7 +1,9 @@
 //! A master that runs: [`MasterServer`].
 
 use std::{
+    env,
     hash::{BuildHasher, RandomState},
+    path::{Path, PathBuf},
     sync::{
         Arc,
         mpsc::{SyncSender, channel, sync_channel},
@@ -11,8 +13,8 @@ use std::{
 
 use firesteel_net::{Address, Listener, OneSecret, Realm, Service, Services};
 use firesteel_scheduler::master::Master;
+use firesteel_storage::disk::LocalDirs;
 use parking_lot::Mutex;
-use tempfile::TempDir;
 
 use super::{
     conf::{MasterServerConf, StoreConf},
@@ -55,7 +57,7 @@ pub struct MasterServer {
     thread: Mutex<Option<JoinHandle<()>>>,
     ended: Latch,
     /// Held for its removal.
-    _artifacts: Option<TempDir>,
+    _artifacts: Option<LocalDirs>,
 }
 
 impl MasterServer {
@@ -158,19 +160,15 @@ fn listen(
     Ok(Listener::bind(&conf.host, conf.port, conf.port_tries, listener, services)?)
 }
 
-fn uploads(conf: &MasterServerConf) -> Result<(Arc<Uploads>, Option<TempDir>), DeployError> {
-    let own_folder = match &conf.artifacts {
-        Some(_) => None,
-        None => Some(
-            tempfile::Builder::new()
-                .prefix("firesteel-master-")
-                .tempdir()
-                .map_err(|source| DeployError::Folder { path: std::env::temp_dir(), source })?,
-        ),
-    };
-    let path = match (&conf.artifacts, &own_folder) {
-        (Some(path), _) => path.clone(),
-        (None, folder) => folder.as_ref().expect("one of the two is there").path().to_owned(),
+/// The folder of uploads: one that was given, or one that goes with this process in whatever way it ends.
+fn uploads(conf: &MasterServerConf) -> Result<(Arc<Uploads>, Option<LocalDirs>), DeployError> {
+    let (path, own_folder) = match &conf.artifacts {
+        Some(path) => (path.clone(), None),
+        None => {
+            let own = LocalDirs::create(&[env::temp_dir()], "master")?;
+            let path = own.folders().map(Path::to_owned).collect::<PathBuf>();
+            (path, Some(own))
+        }
     };
     let uploads = Uploads::open(&path, conf.max_artifact);
     let uploads = uploads.map_err(|source| DeployError::Folder { path, source })?;

@@ -27,6 +27,9 @@ pub struct WorkerWatch {
 impl WorkerWatch {
     /// Watches the worker at `address`. When it is lost, `on_lost` is called once, with the exit code that is due and
     /// the reason; it should end this process.
+    ///
+    /// It should not write to the standard output or error: the worker held the other end of both, and Rust's `print`
+    /// macros panic when nobody reads.
     pub fn start(
         dialer: &Dialer,
         address: &Address,
@@ -34,12 +37,13 @@ impl WorkerWatch {
         who: Watcher,
         on_lost: impl FnOnce(i32, String) + Send + 'static,
     ) -> Result<Self, NetError> {
-        let watch = Watch {
+        // Made when there is a connection: a worker that was never reached is the caller's to deal with.
+        let watch = |_: &Line<ToWorker>| Watch {
             machine: WorkerWatcher::new(address.to_string()),
             address: address.to_string(),
             on_lost: Some(Box::new(on_lost)),
         };
-        let line: Line<ToWorker> = dialer.line(address, Service::Worker, conf, watch)?;
+        let line = dialer.line_with(address, Service::Worker, conf, watch)?;
         let hello = match who {
             Watcher::Executor(executor) => ToWorker::WatchAsExecutor(executor),
             Watcher::Driver(driver) => ToWorker::WatchAsDriver(driver),
@@ -70,9 +74,21 @@ impl Handler<FromWorker> for Watch {
 
     fn closed(&mut self, why: Closed) {
         if matches!(why, Closed::ByUs) {
-            return;
+            self.on_lost = None;
         }
-        tracing::warn!(worker = self.address, %why, "lost the worker");
+        self.end();
+    }
+}
+
+/// A watch that ends without a word, as when its thread panics, has lost its worker too.
+impl Drop for Watch {
+    fn drop(&mut self) {
+        self.end();
+    }
+}
+
+impl Watch {
+    fn end(&mut self) {
         for WatcherEffect::Exit { code, reason } in self.machine.on_connection_lost(&self.address) {
             if let Some(on_lost) = self.on_lost.take() {
                 on_lost(code, reason);

@@ -62,16 +62,17 @@ fn a_process_that_ends_takes_those_it_started_with_it() {
 
 #[test]
 fn a_process_that_leaves_its_group_does_not_keep_its_worker_waiting() {
-    let cluster = Cluster::new();
-    let worker = cluster.worker("w", 1);
-    let app = cluster.app("setsid sleep 1000 & echo $!; sleep 0.05; exit 5");
+    let cluster = Cluster::with(|conf, _| conf.machine.max_executor_retries = Some(1));
+    let _worker = cluster.worker("w", 1);
+    let leaves = "setsid sh -c 'echo $$ > left; exec sleep 1000' &";
+    let app = cluster.app(&format!("{leaves} while [ ! -s left ]; do sleep 0.01; done; exit 5"));
     let id = app.id();
 
     assert_eq!(app.removed(0).1, Some(5));
 
     // It holds the pipes of the executor, which nobody waits for.
-    let said = stdout(&worker, &id, 0).unwrap();
-    let pid = rustix::process::Pid::from_raw(said.trim().parse().unwrap()).unwrap();
+    let left = number_in(&cluster.work_dir("w").join(id.as_str()).join("0/left"));
+    let pid = rustix::process::Pid::from_raw(left).unwrap();
     rustix::process::kill_process(pid, rustix::process::Signal::KILL).unwrap();
 }
 

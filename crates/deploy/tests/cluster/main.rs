@@ -1,4 +1,5 @@
 //! Master, workers and applications with real sockets, folders and processes.
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a panic is how a test fails, also in its helpers")]
 
 mod apps;
 mod artifacts;

@@ -115,10 +115,8 @@ fn executor() -> i32 {
     let dialer = Dialer::new(Realm::from(given(variable::APP_ID).as_str()), secret);
     let worker: Address = given(variable::WORKER_URL).parse().expect("the address is one");
     let id = ExecutorId(given(variable::EXECUTOR_ID).parse().expect("the id is a number"));
-    let end = |code, reason| {
-        eprintln!("{reason}");
-        process::exit(code);
-    };
+    // Without a word: nobody reads what is written.
+    let end = |code, _| process::exit(code);
     let watch = WorkerWatch::start(&dialer, &worker, &LineConf::default(), Watcher::Executor(id), end);
     let _watch = watch.expect("the worker lets its executor watch it");
     fs::write("pid", format!("{}\n", process::id())).expect("the folder is there");

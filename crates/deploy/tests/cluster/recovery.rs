@@ -1,9 +1,9 @@
 //! A master goes and another takes over.
 
-use firesteel_deploy::master::WorkerLineState;
+use firesteel_deploy::{master::WorkerLineState, submit::DriverSubmission};
 use firesteel_net::{Address, Secret};
 use firesteel_scheduler::{
-    deploy::ExecutorState,
+    deploy::{DriverState, ExecutorState},
     master::{AppState, DriverStatus, RecoveryState},
 };
 use firesteel_types::ExecutorId;
@@ -139,9 +139,9 @@ fn a_master_that_stored_nothing_gives_up_what_it_does_not_know() {
     cluster.wait_for_workers(1);
 }
 
-/// Behaviours: MAST-021, MAST-022.
+/// Behaviours: MAST-021, MAST-022, MAST-023.
 #[test]
-fn a_driver_that_runs_is_found_again_and_one_that_waits_still_waits() {
+fn a_driver_that_runs_is_found_again_and_those_that_no_worker_has_end_or_are_submitted_anew() {
     let mut cluster = Cluster::with_store();
     let worker = cluster.worker("w", 1);
     let client = cluster.submit_client();
@@ -153,15 +153,19 @@ fn a_driver_that_runs_is_found_again_and_one_that_waits_still_waits() {
         worker.status().filter(|status| status.drivers.len() == 1 && status.cores_used == 1)
     });
     let waits = client.submit(&driver).unwrap();
+    let supervised = client.submit(&DriverSubmission { supervise: true, ..driver }).unwrap();
 
     cluster.restart_master();
 
     eventually("the running one is found again", || is_running().then_some(()));
-    let status = client.status(&waits).unwrap();
-    // Nobody claims a driver that never started, so it ends as one that lost its worker.
-    assert!(matches!(status, Some(DriverStatus::Ended { .. } | DriverStatus::Submitted)), "{status:?}");
+    let ended = client.status(&waits).unwrap();
+    let is_error = matches!(ended, Some(DriverStatus::Ended { state: DriverState::Error, .. }));
+    assert!(is_error, "{ended:?}");
+    let relaunched = client.status(&supervised).unwrap();
+    let Some(DriverStatus::Relaunched { new_id, .. }) = relaunched else { panic!("{relaunched:?}") };
+    assert_eq!(client.status(&new_id).unwrap(), Some(DriverStatus::Submitted));
     assert!(client.kill(&runs).unwrap());
-    eventually("it ends", || {
-        matches!(client.status(&runs), Ok(Some(DriverStatus::Ended { .. }))).then_some(())
+    eventually("the one that waits takes its place", || {
+        matches!(client.status(&new_id), Ok(Some(DriverStatus::Running { .. }))).then_some(())
     });
 }
