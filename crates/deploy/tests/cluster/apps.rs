@@ -64,7 +64,9 @@ fn an_executor_runs_in_its_folder_with_what_it_must_know() {
     let local = said.lines().find_map(|line| line.strip_prefix("FIRESTEEL_LOCAL_DIRS=")).unwrap();
     assert!(local.ends_with(&format!("/{id}/executor-0")), "{local}");
     assert!(std::path::Path::new(local).is_dir());
-    assert_eq!(std::fs::read_to_string(folder.join("stderr")).unwrap(), "to stderr\n");
+    eventually("its errors are logged", || {
+        (std::fs::read_to_string(folder.join("stderr")).unwrap() == "to stderr\n").then_some(())
+    });
 }
 
 /// Behaviours: CLI-005, MAST-018, WORK-007.
