@@ -4,7 +4,7 @@ use std::{fs, path::PathBuf};
 
 use firesteel_deploy::worker::variable;
 use firesteel_net::Secret;
-use firesteel_scheduler::deploy::Command;
+use firesteel_scheduler::deploy::{Command, ExecutorState};
 
 use crate::{
     parts::{PART, Part, arguments},
@@ -44,6 +44,11 @@ fn executors_end_with_a_worker_that_is_killed_and_the_next_one_clears_what_is_le
     let (watches_id, ignores_id) = (watches.id(), ignores.id());
     let pid_of = |app: &str| number_in(&folder.join("work").join(app).join("0/pid"));
     let (watching, ignoring) = (pid_of(watches_id.as_str()), pid_of(ignores_id.as_str()));
+    eventually("the master knows that they run, and so they are written down", || {
+        let apps = cluster.status().apps;
+        let executors = apps.iter().flat_map(|app| &app.executors);
+        (executors.filter(|executor| executor.state == ExecutorState::Running).count() == 2).then_some(())
+    });
     let left = local_folders(&cluster);
     assert_eq!(left.len(), 1);
 
