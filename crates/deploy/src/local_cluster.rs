@@ -69,7 +69,8 @@ pub struct LocalCluster {
 impl LocalCluster {
     /// Starts a cluster, and returns when all of its workers are taken in.
     pub fn start(conf: LocalClusterConf) -> Result<Self, DeployError> {
-        let secret = Secret::random();
+        // As text, so that it can be given to drivers in their environment.
+        let secret = Secret::new(Secret::random().to_hex().as_bytes()).expect("64 digits are enough");
         let security = Security { secret: Some(secret.clone()), ..Security::default() };
         let (folder, own) = match conf.folder {
             Some(folder) => (folder, None),

@@ -43,7 +43,7 @@ pub mod variable {
     pub const DRIVER_ID: &str = "FIRESTEEL_DRIVER_ID";
     /// The memory of a driver in mebibytes.
     pub const DRIVER_MEMORY_MIB: &str = "FIRESTEEL_DRIVER_MEMORY_MIB";
-    /// The cluster's secret in hexadecimal, for drivers only: they register with the master.
+    /// The cluster's secret as it is set, for drivers only: they register with the master.
     pub const CLUSTER_SECRET: &str = "FIRESTEEL_AUTHENTICATE_SECRET";
 }
 
@@ -55,7 +55,7 @@ pub(super) struct Told<'a> {
     pub(super) worker_url: &'a str,
     pub(super) shuffle_service: Option<&'a str>,
     pub(super) app_secret: Option<&'a Secret>,
-    pub(super) cluster_secret: Option<&'a Secret>,
+    pub(super) cluster_secret: Option<&'a str>,
     pub(super) files_dir: &'a Path,
 }
 
@@ -80,7 +80,7 @@ pub(super) fn environment(start: &ProcessStart, told: &Told<'_>) -> BTreeMap<Str
             put(v::DRIVER_MEMORY_MIB, start.grant.memory_mib.to_string());
             put(v::WORKER_URL, told.worker_url.to_owned());
             if let Some(secret) = told.cluster_secret {
-                put(v::CLUSTER_SECRET, secret.to_hex());
+                put(v::CLUSTER_SECRET, secret.to_owned());
             }
         }
     }
@@ -144,12 +144,12 @@ mod tests {
 
     #[test]
     fn an_executor_is_told_its_memory_folders_secret_and_addresses_and_not_the_secret_of_the_cluster() {
-        let (app, cluster) = (Secret::random(), Secret::random());
+        let app = Secret::random();
         let told = Told {
             worker_url: "w:1",
             shuffle_service: Some("w:1"),
             app_secret: Some(&app),
-            cluster_secret: Some(&cluster),
+            cluster_secret: Some("of the cluster"),
             files_dir: Path::new("/w/app-1/0/files"),
         };
 
@@ -171,12 +171,11 @@ mod tests {
 
     #[test]
     fn a_driver_is_told_its_id_where_to_watch_and_the_secret_of_the_cluster() {
-        let cluster = Secret::random();
         let told = Told {
             worker_url: "w:1",
             shuffle_service: Some("w:1"),
             app_secret: None,
-            cluster_secret: Some(&cluster),
+            cluster_secret: Some("of the cluster"),
             files_dir: Path::new("/f"),
         };
 
@@ -184,7 +183,7 @@ mod tests {
 
         assert_eq!(set[variable::DRIVER_ID], "driver-1");
         assert_eq!(set[variable::WORKER_URL], "w:1");
-        assert_eq!(set[variable::CLUSTER_SECRET], cluster.to_hex());
+        assert_eq!(set[variable::CLUSTER_SECRET], "of the cluster");
         assert!(!set.contains_key(variable::SHUFFLE_SERVICE) && !set.contains_key(variable::LOCAL_DIRS));
     }
 }

@@ -12,9 +12,11 @@ use std::{
         atomic::{AtomicBool, Ordering},
         mpsc::SyncSender,
     },
+    thread,
+    time::Duration,
 };
 
-use firesteel_net::{Address, Keyring, Realm, Secret};
+use firesteel_net::{Address, Dialer, Keyring, Realm, Secret};
 use firesteel_scheduler::{
     deploy::{Artifact, ArtifactKind, ArtifactSource, Command as ProcessCommand},
     worker::{ProcessOwner, ProcessStart, WorkerEvent},
@@ -39,6 +41,10 @@ use crate::{
 /// Where the executable and the files are, in the folder of a process.
 const BIN: &str = "bin";
 const FILES: &str = "files";
+
+/// The pauses between tries to reach the one who has artifacts: each twice as long as the last, three seconds in all.
+const FIRST_PAUSE: Duration = Duration::from_millis(50);
+const LONGEST_PAUSE: Duration = Duration::from_secs(2);
 
 /// What all processes of a worker have in common.
 pub(super) struct Launcher {
@@ -116,7 +122,7 @@ impl Launcher {
         if self.cancelled.load(Ordering::Acquire) {
             return Err("this worker ends".to_owned());
         }
-        let mut command = self.command(start, folder, &program, app_secret.as_ref());
+        let mut command = self.command(start, folder, &program, app_secret.as_ref())?;
         let child = Child::spawn(&mut command)
             .map_err(|error| format!("cannot start {}: {error}", program.display()))?;
         let record = self.records.note(child.pid());
@@ -202,9 +208,30 @@ impl Launcher {
         };
         self.cache.get(artifact, || {
             tracing::info!(artifact = artifact.name, from = %address, bytes = artifact.len, "fetching");
-            let client = ArtifactClient::connect(&dialer, &address, &is_cancelled)?;
+            let client = self.connect(&dialer, &address, &is_cancelled)?;
             Ok(Box::new(client.get(artifact.sha256, artifact.len)?) as Box<dyn Read>)
         })
+    }
+
+    /// Connects to the one who has artifacts, with some patience: a driver may not know its own id yet, since the
+    /// master tells it at the same time as it orders the first executors.
+    fn connect<'a>(
+        &self,
+        dialer: &Dialer,
+        address: &Address,
+        is_cancelled: &'a (dyn Fn() -> bool + Sync),
+    ) -> Result<ArtifactClient<'a>, ArtifactError> {
+        let mut pause = FIRST_PAUSE;
+        loop {
+            match ArtifactClient::connect(dialer, address, is_cancelled) {
+                Err(ArtifactError::Net(error)) if pause <= LONGEST_PAUSE && !is_cancelled() => {
+                    tracing::debug!(%address, %error, "trying again to fetch");
+                    thread::sleep(pause);
+                    pause *= 2;
+                }
+                connected => return connected,
+            }
+        }
     }
 
     /// The file that a driver in this very process names.
@@ -227,13 +254,13 @@ impl Launcher {
         folder: &Path,
         program: &Path,
         app_secret: Option<&Secret>,
-    ) -> Command {
+    ) -> Result<Command, String> {
         let files_dir = folder.join(FILES);
         let told = Told {
             worker_url: &self.url,
             shuffle_service: self.shuffle_service.then_some(self.url.as_str()),
             app_secret,
-            cluster_secret: self.security.secret.as_ref(),
+            cluster_secret: self.cluster_secret(&start.owner)?,
             files_dir: &files_dir,
         };
         let mut command = Command::new(program);
@@ -243,6 +270,17 @@ impl Launcher {
             command.env_remove(name);
         }
         command.envs(environment(start, &told)).envs(&self.environment);
-        command
+        Ok(command)
+    }
+
+    /// The cluster's secret as a driver can be told: the text that an operator has set.
+    fn cluster_secret(&self, owner: &ProcessOwner) -> Result<Option<&str>, String> {
+        match (owner, &self.security.secret) {
+            (ProcessOwner::Executor(_), _) | (ProcessOwner::Driver(_), None) => Ok(None),
+            (ProcessOwner::Driver(_), Some(secret)) => match str::from_utf8(secret.expose()) {
+                Ok(text) if !text.contains('\0') => Ok(Some(text)),
+                _ => Err("the cluster's secret is not text, so a driver cannot be told it".to_owned()),
+            },
+        }
     }
 }

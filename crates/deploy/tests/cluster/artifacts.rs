@@ -22,12 +22,16 @@ use firesteel_scheduler::{
 
 use crate::support::*;
 
-/// The secret of an application that does not know its id yet.
-struct OfTheApp(Secret);
+/// The secret of an application that does not know its id when it is first asked.
+struct OfTheApp {
+    secret: Secret,
+    asked: AtomicUsize,
+}
 
 impl Secrets for OfTheApp {
     fn secret(&self, realm: &Realm) -> Option<Secret> {
-        (*realm != Realm::cluster()).then(|| self.0.clone())
+        let is_known = self.asked.fetch_add(1, Ordering::Relaxed) > 0;
+        (is_known && *realm != Realm::cluster()).then(|| self.secret.clone())
     }
 }
 
@@ -56,7 +60,8 @@ impl Driver {
         let shelf = Arc::new(Counting { offer: Offer::default(), fetched: AtomicUsize::new(0) });
         let secret = Secret::random();
         let services = Services::new().streams(Service::Artifacts, serve(shelf.clone()));
-        let conf = ListenerConf::new(Arc::new(OfTheApp(secret.clone())));
+        let conf =
+            ListenerConf::new(Arc::new(OfTheApp { secret: secret.clone(), asked: AtomicUsize::new(0) }));
         let listener = Listener::bind("127.0.0.1", 0, 0, conf, services).unwrap();
         Self { shelf, listener, secret }
     }
@@ -85,7 +90,7 @@ impl Driver {
 }
 
 #[test]
-fn all_executors_of_a_worker_cost_one_transfer() {
+fn all_executors_of_a_worker_cost_one_transfer_and_wait_for_a_driver_that_is_not_ready() {
     let cluster = Cluster::new();
     let worker = cluster.worker("w", 4);
     let driver = Driver::new();

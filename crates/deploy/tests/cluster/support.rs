@@ -41,6 +41,11 @@ pub(crate) fn eventually<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> 
     }
 }
 
+/// A secret as operators set them.
+pub(crate) fn text_secret() -> Secret {
+    Secret::new(Secret::random().to_hex().as_bytes()).expect("64 digits are enough")
+}
+
 pub(crate) fn redial() -> Redial {
     Redial { first: Duration::from_millis(5), longest: Duration::from_millis(50) }
 }
@@ -61,7 +66,7 @@ impl Cluster {
     /// A master with settings that `change` may change; it gets the folder too.
     pub(crate) fn with(change: impl FnOnce(&mut MasterServerConf, &Path)) -> Self {
         let folder = tempfile::tempdir().expect("there is room for a folder");
-        let security = Security { secret: Some(Secret::random()), ..Security::default() };
+        let security = Security { secret: Some(text_secret()), ..Security::default() };
         let mut conf = MasterServerConf {
             security: security.clone(),
             artifacts: Some(folder.path().join("uploads")),
