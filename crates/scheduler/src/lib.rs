@@ -34,6 +34,7 @@ mod shared;
 mod task;
 
 pub mod barrier_sync;
+pub mod client;
 pub mod commit;
 pub mod deploy;
 pub mod exclusion;

@@ -62,7 +62,8 @@ names! {
     DriverId;
 }
 
-fn is_plain_name(name: &str) -> bool {
+/// Whether `name` can be that of a file or directory, so that it leads to nothing outside of its parent.
+pub fn is_plain_name(name: &str) -> bool {
     !name.is_empty() && name != "." && name != ".." && !name.contains(['/', '\\', '\0'])
 }
 

@@ -22,7 +22,7 @@ mod time;
 
 pub mod settings;
 
-pub use cluster_ids::{AppId, DriverId, ExecutorKey, WorkerId};
+pub use cluster_ids::{AppId, DriverId, ExecutorKey, WorkerId, is_plain_name};
 pub use failure::{ExecutorLossReason, FetchFailure, TaskEndReason, TaskFailure};
 pub use host::Host;
 pub use ids::{

@@ -7,15 +7,19 @@ use std::collections::BTreeMap;
 use firesteel_types::{AppId, ExecutorId, Host, ProfileId};
 use serde::{Deserialize, Serialize};
 
+use super::artifact::Artifact;
+
 /// A program, its arguments and what is set in its environment.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Command {
-    /// The program.
+    /// The program. [`Command::EXECUTABLE`] stands for the one among the artifacts.
     pub program: String,
     /// Its arguments.
     pub arguments: Vec<String>,
     /// Variables added to its environment.
     pub environment: BTreeMap<String, String>,
+    /// The files it needs, which the worker fetches before it starts the program.
+    pub artifacts: Vec<Artifact>,
 }
 
 /// The values of the placeholders. What is `None` is not known for this kind of process; its placeholder
@@ -70,6 +74,9 @@ impl Placeholders<'_> {
 }
 
 impl Command {
+    /// The program of a command whose executable is one of its artifacts.
+    pub const EXECUTABLE: &'static str = "{{EXECUTABLE}}";
+
     /// The command with every placeholder in its arguments and environment replaced by its value.
     ///
     /// Spark replaces whole arguments, and parts of some Java options; here a placeholder may stand anywhere.
@@ -81,6 +88,7 @@ impl Command {
             program: self.program.clone(),
             arguments: self.arguments.iter().map(|argument| values.fill(argument)).collect(),
             environment: environment.iter().map(|(key, text)| (key.clone(), values.fill(text))).collect(),
+            artifacts: self.artifacts.clone(),
         }
     }
 }
@@ -154,6 +162,7 @@ mod tests {
             program: "{{HOSTNAME}}".to_owned(),
             arguments: vec!["{{APP_ID}}".to_owned()],
             environment: variables("{{HOSTNAME}}"),
+            artifacts: vec![],
         };
 
         let filled = command.filled(&values);

@@ -24,6 +24,7 @@
 //!
 //! Nothing here decides anything; what applications and clients say to the master is in [`crate::master`].
 
+mod artifact;
 mod command;
 mod id_pattern;
 mod message;
@@ -31,6 +32,7 @@ mod report;
 mod resource_book;
 mod state;
 
+pub use artifact::{Artifact, ArtifactKind, ArtifactSource, ContentHash};
 pub use command::{Command, Placeholders};
 pub use id_pattern::{IdPattern, IdPatternError};
 pub use message::{

@@ -177,8 +177,9 @@ impl Master {
         loop {
             let id = DriverId::from(self.patterns.driver.numbered_id(now, self.next_driver_number));
             self.next_driver_number += 1;
-            // Numbers start from 0 again after a recovery, and may meet a driver that was stored.
-            if !self.drivers.contains_key(&id) {
+            // Numbers start from 0 again after a recovery, and may meet a driver that was stored, or just has ended.
+            let is_ended = self.completed_drivers.iter().any(|driver| driver.stored.id == id);
+            if !is_ended && !self.drivers.contains_key(&id) {
                 return id;
             }
         }

@@ -22,7 +22,8 @@ pub enum MasterEvent {
     /// This master is the leader now.
     Elected,
     /// What was stored, in answer to [`LoadStored`](super::MasterEffect::LoadStored). The runtime chooses a
-    /// peer for each worker and application, and connects to it when it is first sent something.
+    /// peer for each worker and application. It may connect to it when it is first sent something, or leave it
+    /// unconnected: workers and applications that lost their master come back by themselves, with their ids.
     Recovered {
         apps: Vec<(StoredApp, Peer)>,
         drivers: Vec<StoredDriver>,
@@ -42,6 +43,8 @@ pub enum MasterEvent {
     RegisterApplication { peer: Peer, app: AppDescription },
     /// An application is done.
     UnregisterApplication { app: AppId },
+    /// An application lost its connection, and comes back on a new one with the id it was given.
+    ReconnectApplication { peer: Peer, app: AppId },
     /// An application has heard of the new master.
     MasterChangeAcknowledged { peer: Peer, app: AppId },
     /// An application sets how many executors it wants of each profile.

@@ -135,6 +135,7 @@ impl Master {
 
             E::RegisterApplication { peer, app } => self.on_register_application(now, peer, app, out),
             E::UnregisterApplication { app } => self.on_unregister_application(now, app, out),
+            E::ReconnectApplication { peer, app } => self.on_reconnect_application(now, peer, app, out),
             E::MasterChangeAcknowledged { peer, app } => {
                 self.on_master_change_acknowledged(now, peer, app, out);
             }

@@ -101,6 +101,35 @@ impl Master {
         out.push(to_worker(peer, MasterToWorker::MasterChanged));
     }
 
+    /// An application comes back by itself, instead of waiting for the message of a new master.
+    pub(super) fn on_reconnect_application(
+        &mut self,
+        now: Timestamp,
+        peer: Peer,
+        app: AppId,
+        out: &mut Vec<MasterEffect>,
+    ) {
+        if self.is_standby() {
+            out.push(ignored(IgnoredReason::NotLeading));
+            return;
+        }
+        let Some(old) = self.apps.get(&app).map(|info| info.peer) else {
+            let message = format!("the master does not know {app}: it ended when its connection was lost");
+            out.push(MasterEffect::ToApp { peer, message: AppMessage::ApplicationRemoved { message } });
+            return;
+        };
+        if !self.rebind(old, peer) {
+            out.push(ignored(IgnoredReason::PeerInUse { peer }));
+            return;
+        }
+        let info = self.apps.get_mut(&app).expect("found above");
+        if info.state == AppState::Unknown {
+            info.state = AppState::Waiting;
+        }
+        out.push(MasterEffect::ToApp { peer, message: AppMessage::MasterChanged });
+        self.complete_recovery_if_possible(now, out);
+    }
+
     pub(super) fn on_master_change_acknowledged(
         &mut self,
         now: Timestamp,

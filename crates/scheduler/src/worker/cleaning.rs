@@ -58,8 +58,8 @@ impl Worker {
         if self.has_executors_of(app) || !self.finished_apps.remove(app) {
             return;
         }
-        let dirs =
+        let local_dirs =
             self.app_dirs.remove(app).expect("only applications with directories are kept as finished");
-        out.extend(dirs.into_iter().map(|dir| WorkerEffect::RemoveDir { dir }));
+        out.push(WorkerEffect::ForgetApp { app: app.clone(), local_dirs });
     }
 }

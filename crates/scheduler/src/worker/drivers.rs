@@ -102,6 +102,7 @@ impl Worker {
             command,
             work_dir,
             local_dirs: Vec::new(),
+            driver_url: None,
             grant: driver.launch.grant.clone(),
         })));
     }

@@ -34,6 +34,8 @@ pub enum WorkerEffect {
     ListDirs { work_dir: String },
     /// Remove a directory and all in it. Its absence is fine.
     RemoveDir { dir: String },
+    /// An application has nothing here any more: remove its local directories, and forget its secret.
+    ForgetApp { app: AppId, local_dirs: Vec<String> },
     /// End the worker's process; its executors follow, because they watch it. No effect comes after this one.
     Exit { code: i32, reason: String },
     /// An event changed nothing.
@@ -53,6 +55,8 @@ pub struct ProcessStart {
     pub work_dir: String,
     /// The directories for its blocks.
     pub local_dirs: Vec<String>,
+    /// Where the driver of an executor listens.
+    pub driver_url: Option<String>,
     /// What it holds; it must be told its memory and addresses.
     pub grant: Grant,
 }

@@ -1,6 +1,6 @@
 //! The executors on this worker, from the order to launch to the finished list.
 
-use firesteel_types::{AppId, ExecutorKey, Timestamp};
+use firesteel_types::{ExecutorKey, Timestamp};
 
 use super::{
     effect::{ProcessStart, WorkerEffect, WorkerIgnored},
@@ -57,7 +57,7 @@ impl Worker {
         self.resources.take(&launch.grant);
         let process = self.new_process(ProcessOwner::Executor(key.clone()));
         let process_id = process.id;
-        let local_dirs = self.local_dirs_of(&key.app);
+        let local_dirs = self.local_dirs_of(&key);
         out.push(WorkerEffect::CreateDirs {
             process: process_id,
             work_dir: self.executor_dir(&key),
@@ -81,12 +81,13 @@ impl Worker {
         format!("{}/{}/{}", self.config.work_dir, key.app, key.executor.0)
     }
 
-    /// The local directories of `app`, the same for all of its executors. They are noted before they are made,
-    /// so that they are removed whatever happens in between.
-    fn local_dirs_of(&mut self, app: &AppId) -> Vec<String> {
+    /// The local directories of an executor, inside those of its application. The latter are noted before they
+    /// are made, so that they are removed whatever happens in between.
+    fn local_dirs_of(&mut self, key: &ExecutorKey) -> Vec<String> {
         let roots = &self.config.local_roots;
-        let make = || roots.iter().map(|root| format!("{root}/executor-{app}")).collect();
-        self.app_dirs.entry(app.clone()).or_insert_with(make).clone()
+        let make = || roots.iter().map(|root| format!("{root}/{}", key.app)).collect();
+        let of_app = self.app_dirs.entry(key.app.clone()).or_insert_with(make);
+        of_app.iter().map(|dir| format!("{dir}/{}", key.executor)).collect()
     }
 
     /// The directories are there: starts the process. One local directory is enough.
@@ -121,6 +122,7 @@ impl Worker {
             command,
             work_dir,
             local_dirs,
+            driver_url: Some(launch.driver_url.clone()),
             grant: launch.grant.clone(),
         })));
     }

@@ -19,7 +19,8 @@ use super::{
     timers::{Timer, Timers},
 };
 use crate::deploy::{
-    DriverReport, DriverStateChange, ExecutorReport, Grant, GrantError, IdPattern, ResourceBook, WorkerReport,
+    DriverReport, DriverStateChange, ExecutorReport, Grant, GrantError, IdPattern, MasterAddress,
+    ResourceBook, WorkerReport,
 };
 
 /// A worker of the standalone cluster.
@@ -154,6 +155,11 @@ impl Worker {
     /// Its name, once it has started.
     pub fn id(&self) -> Option<&WorkerId> {
         self.id.as_ref()
+    }
+
+    /// The master whose orders count, if there is one. The connection to it may be broken.
+    pub fn master(&self) -> Option<&MasterAddress> {
+        self.active_master().map(|master| &master.address)
     }
 
     /// What it offers.

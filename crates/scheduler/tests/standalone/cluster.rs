@@ -316,8 +316,10 @@ impl Cluster {
                 self.network.after(Duration::from_secs(5), Happening::StartWorker { worker });
             }
             // A worker that was paused may give a process up just before it hears of its end.
-            WorkerEffect::Orphaned { .. } | WorkerEffect::RemoveDir { .. } | WorkerEffect::Ignored { .. } => {
-            }
+            WorkerEffect::Orphaned { .. }
+            | WorkerEffect::RemoveDir { .. }
+            | WorkerEffect::ForgetApp { .. }
+            | WorkerEffect::Ignored { .. } => {}
         }
     }
 

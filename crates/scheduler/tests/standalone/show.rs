@@ -10,6 +10,7 @@ pub(crate) fn master_event(event: &MasterEvent) -> String {
         MasterEvent::FromWorker { message, .. } => worker_to_master(message),
         MasterEvent::RegisterApplication { .. } => "RegisterApplication".to_owned(),
         MasterEvent::UnregisterApplication { .. } => "UnregisterApplication".to_owned(),
+        MasterEvent::ReconnectApplication { .. } => "ReconnectApplication".to_owned(),
         MasterEvent::MasterChangeAcknowledged { .. } => "MasterChangeAcknowledged".to_owned(),
         MasterEvent::RequestExecutors { totals, .. } => {
             format!("RequestExecutors {}", totals.iter().map(|wanted| wanted.total).sum::<i64>())

@@ -45,6 +45,42 @@ choice! {
 }
 
 choice! {
+    /// Whether a master that starts again goes on where it was.
+    RecoveryMode {
+        /// It begins with an empty cluster.
+        None = "NONE",
+        /// It reads what it stored in files.
+        Filesystem = "FILESYSTEM",
+    }
+}
+
+choice! {
+    /// How what a master stores is compressed.
+    StoreCodec {
+        /// Not at all.
+        None = "none",
+        /// Zstandard.
+        Zstd = "zstd",
+    }
+}
+
+choice! {
+    /// Which workers are asked first for executors.
+    WorkerSelectionPolicy {
+        /// Fewest free cores first.
+        CoresFreeAsc = "CORES_FREE_ASC",
+        /// Most free cores first.
+        CoresFreeDesc = "CORES_FREE_DESC",
+        /// Least free memory first.
+        MemoryFreeAsc = "MEMORY_FREE_ASC",
+        /// Most free memory first.
+        MemoryFreeDesc = "MEMORY_FREE_DESC",
+        /// In order of the ids.
+        WorkerId = "WORKER_ID",
+    }
+}
+
+choice! {
     /// How blocks are compressed.
     Codec {
         /// LZ4: fast.

@@ -35,6 +35,9 @@ impl Kind {
     /// A whole number of 1 or more.
     pub const POSITIVE: Self = Self::Integer { min: 1, max: u32::MAX as u64 };
 
+    /// The number of a port; 0 is any.
+    pub const PORT: Self = Self::Integer { min: 0, max: u16::MAX as u64 };
+
     /// A time of any length, zero included.
     pub(super) const fn wait(unit: TimeUnit) -> Self {
         Self::Duration { unit, min: Duration::ZERO }

@@ -14,12 +14,12 @@ mod setting;
 mod table;
 
 pub use amounts::{ByteUnit, Permille, TimeUnit};
-pub use choice::{Codec, SchedulerMode};
+pub use choice::{Codec, RecoveryMode, SchedulerMode, StoreCodec, WorkerSelectionPolicy};
 pub use kind::{Kind, Value, ValueError};
 pub use nearest::nearest;
 pub use registry::{Entry, Preset, SECTIONS, Section, entries, find};
 pub use setting::{Setting, SettingType, Shape};
 pub use table::{
-    application::*, barrier::*, exclusion::*, executors::*, files::*, memory::*, scheduling::*, shuffle::*,
-    speculation::*, tasks::*,
+    application::*, barrier::*, exclusion::*, executors::*, files::*, master::*, memory::*, scheduling::*,
+    shuffle::*, speculation::*, tasks::*, worker::*,
 };

@@ -3,7 +3,8 @@
 use super::{
     kind::Kind,
     table::{
-        application, barrier, exclusion, executors, files, memory, scheduling, shuffle, speculation, tasks,
+        application, barrier, exclusion, executors, files, master, memory, scheduling, shuffle, speculation,
+        tasks, worker,
     },
 };
 
@@ -54,6 +55,8 @@ pub const SECTIONS: &[Section] = &[
     memory::SECTION,
     shuffle::SECTION,
     files::SECTION,
+    master::SECTION,
+    worker::SECTION,
 ];
 
 /// All settings.

@@ -43,6 +43,7 @@ enum ControlStep {
     LatestState(u32),
     SchedulerState { worker: u32, app: usize, executor: u32, cores: u32, gpu: usize, peer: u64 },
     Acknowledge { app: usize, peer: u64 },
+    Reconnect { app: usize, peer: u64 },
     Leave(u32),
     LeaveHost(u32),
 }
@@ -115,6 +116,7 @@ fn control_step() -> impl Strategy<Value = ControlStep> {
             }
         ),
         (0..4_usize, peer()).prop_map(|(app, peer)| S::Acknowledge { app, peer }),
+        (0..4_usize, peer()).prop_map(|(app, peer)| S::Reconnect { app, peer }),
         (0..5_u32).prop_map(S::Leave),
         (0..5_u32).prop_map(S::LeaveHost),
     ]
@@ -246,6 +248,9 @@ impl Cluster {
             }
             ControlStep::Acknowledge { app, peer } => {
                 MasterEvent::MasterChangeAcknowledged { peer: Peer(peer), app: self.some_app(app) }
+            }
+            ControlStep::Reconnect { app, peer } => {
+                MasterEvent::ReconnectApplication { peer: Peer(peer), app: self.some_app(app) }
             }
             ControlStep::Leave(number) => {
                 from_worker(CLIENT, WorkerToMaster::WorkerDecommissioning { worker: w(number) })

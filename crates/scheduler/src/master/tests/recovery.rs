@@ -367,3 +367,51 @@ fn a_worker_that_leaves_while_the_master_recovers_keeps_what_it_runs() {
     assert!(info.executors.values().all(|desc| desc.state == ExecutorState::Decommissioned));
     assert_eq!(new.app_info(&app).executors.len(), 0);
 }
+
+/// Behaviours: MAST-022, MAST-023.
+#[test]
+fn an_application_that_comes_back_by_itself_is_taken_for_acknowledged() {
+    let (old, app, _) = busy();
+    let (mut new, _) = successor(&old);
+    new.send(answer_of(&old, 0));
+    new.send(answer_of(&old, 1));
+    let peer = new.peer();
+
+    let effects = new.send(MasterEvent::ReconnectApplication { peer, app: app.clone() });
+
+    assert_eq!(effects, [MasterEffect::ToApp { peer, message: AppMessage::MasterChanged }]);
+    assert_eq!(new.state(), RecoveryState::Alive);
+    assert_eq!((new.app_info(&app).peer, new.app_info(&app).state), (peer, AppState::Running));
+    let late = new.send(MasterEvent::MasterChangeAcknowledged { peer, app: app.clone() });
+    assert_eq!(late, [ignored(IgnoredReason::AppNotWaitedFor { app })]);
+}
+
+#[test]
+fn an_application_that_comes_back_before_its_loss_is_noticed_moves_to_its_new_connection() {
+    let (mut cluster, app, _) = busy();
+    let (old, new) = (cluster.app_info(&app).peer, cluster.peer());
+
+    let back = cluster.send(MasterEvent::ReconnectApplication { peer: new, app: app.clone() });
+    let lost = cluster.send(MasterEvent::Disconnected { peer: old });
+
+    assert_eq!(back, [MasterEffect::ToApp { peer: new, message: AppMessage::MasterChanged }]);
+    assert_eq!(lost, [ignored(IgnoredReason::UnknownPeer { peer: old })]);
+    assert_eq!(cluster.app_info(&app).state, AppState::Running);
+}
+
+#[test]
+fn an_application_that_ended_with_its_connection_hears_so_when_it_comes_back() {
+    let (mut cluster, app, _) = busy();
+    let (old, new) = (cluster.app_info(&app).peer, cluster.peer());
+    cluster.send(MasterEvent::Disconnected { peer: old });
+
+    let effects = cluster.send(MasterEvent::ReconnectApplication { peer: new, app: app.clone() });
+
+    let message = format!("the master does not know {app}: it ended when its connection was lost");
+    assert_eq!(
+        effects,
+        [MasterEffect::ToApp { peer: new, message: AppMessage::ApplicationRemoved { message } }]
+    );
+    let standby = standby(MasterConfig::default()).send(MasterEvent::ReconnectApplication { peer: new, app });
+    assert_eq!(standby, [ignored(IgnoredReason::NotLeading)]);
+}

@@ -12,6 +12,11 @@ fn removed(dirs: &[&str]) -> Vec<WorkerEffect> {
     dirs.iter().map(|&dir| WorkerEffect::RemoveDir { dir: dir.to_owned() }).collect()
 }
 
+fn forgotten() -> WorkerEffect {
+    let local_dirs = vec!["/l1/app-1".to_owned(), "/l2/app-1".to_owned()];
+    WorkerEffect::ForgetApp { app: "app-1".into(), local_dirs }
+}
+
 fn listed(harness: &mut Harness, names: &[&str], age: Duration) -> Vec<WorkerEffect> {
     let newest = Timestamp(harness.now.0 - u64::try_from(age.as_micros()).unwrap());
     let dirs = names.iter().map(|&name| DirListing { name: name.to_owned(), newest }).collect();
@@ -30,9 +35,8 @@ fn local_directories_go_when_the_application_is_over_and_its_last_executor_gone(
 
     assert_eq!(finished, []);
     assert_eq!(one_left, [changed(1, ExecutorState::Exited, "exited with code 0", Some(0))]);
-    let mut expected = vec![changed(2, ExecutorState::Exited, "exited with code 0", Some(0))];
-    expected.extend(removed(&["/l1/executor-app-1", "/l2/executor-app-1"]));
-    assert_eq!(none_left, expected);
+    let exited = changed(2, ExecutorState::Exited, "exited with code 0", Some(0));
+    assert_eq!(none_left, [exited, forgotten()]);
 }
 
 /// Behaviours: WORK-007.
@@ -46,7 +50,7 @@ fn local_directories_stay_while_the_application_runs_and_go_at_its_end() {
     let again = finish_app(&mut harness);
 
     assert_eq!(exited, [changed(1, ExecutorState::Exited, "exited with code 0", Some(0))]);
-    assert_eq!(finished, removed(&["/l1/executor-app-1", "/l2/executor-app-1"]));
+    assert_eq!(finished, [forgotten()]);
     assert_eq!(again, [ignored(WorkerIgnored::NothingToClean { app: "app-1".into() })]);
 }
 

@@ -32,6 +32,7 @@ fn a_launched_driver_runs_in_a_directory_of_its_own() {
         command: Command::clone(&command(&["h1:7078"])),
         work_dir,
         local_dirs: vec![],
+        driver_url: None,
         grant: grant(),
     };
     assert_eq!(started, [WorkerEffect::StartProcess(Box::new(start))]);

@@ -9,17 +9,18 @@ fn a_launch_makes_the_directories_then_starts_the_process() {
 
     let launched = harness.launch(3);
     let process = created_process(&launched);
-    let started = harness.dirs_created(process);
+    let started = harness.send(WorkerEvent::DirsCreated { process, local_dirs: local_dirs(3) });
 
     let work_dir = "/w/app-1/3".to_owned();
-    let dirs = WorkerEffect::CreateDirs { process, work_dir: work_dir.clone(), local_dirs: local_dirs() };
+    let dirs = WorkerEffect::CreateDirs { process, work_dir: work_dir.clone(), local_dirs: local_dirs(3) };
     assert_eq!(launched, [dirs]);
     let start = ProcessStart {
         process,
         owner: ProcessOwner::Executor(key(3)),
         command: Command::clone(&command(&["--id", "3"])),
         work_dir,
-        local_dirs: local_dirs(),
+        local_dirs: local_dirs(3),
+        driver_url: Some("driver:1".to_owned()),
         grant: grant(),
     };
     assert_eq!(started, [WorkerEffect::StartProcess(Box::new(start))]);
@@ -28,7 +29,7 @@ fn a_launch_makes_the_directories_then_starts_the_process() {
 
 /// Behaviours: WORK-005.
 #[test]
-fn local_directories_are_shared_per_application() {
+fn the_local_directories_of_an_application_hold_one_for_each_executor() {
     let mut harness = Harness::connected();
     harness.run_executor(1);
 
@@ -36,7 +37,7 @@ fn local_directories_are_shared_per_application() {
 
     let process = created_process(&second);
     let work_dir = "/w/app-1/2".to_owned();
-    assert_eq!(second, [WorkerEffect::CreateDirs { process, work_dir, local_dirs: local_dirs() }]);
+    assert_eq!(second, [WorkerEffect::CreateDirs { process, work_dir, local_dirs: local_dirs(2) }]);
 }
 
 /// Behaviours: WORK-005.

@@ -102,7 +102,7 @@ impl Harness {
     }
 
     pub(super) fn dirs_created(&mut self, process: ProcessId) -> Vec<WorkerEffect> {
-        self.send(WorkerEvent::DirsCreated { process, local_dirs: local_dirs() })
+        self.send(WorkerEvent::DirsCreated { process, local_dirs: local_dirs(1) })
     }
 
     pub(super) fn exit(&mut self, process: ProcessId, code: i32) -> Vec<WorkerEffect> {
@@ -167,8 +167,8 @@ pub(super) fn driver(supervise: bool) -> DriverLaunch {
     }
 }
 
-pub(super) fn local_dirs() -> Vec<String> {
-    vec!["/l1/executor-app-1".to_owned(), "/l2/executor-app-1".to_owned()]
+pub(super) fn local_dirs(executor: u32) -> Vec<String> {
+    ["/l1", "/l2"].map(|root| format!("{root}/app-1/executor-{executor}")).to_vec()
 }
 
 pub(super) fn created_process(effects: &[WorkerEffect]) -> ProcessId {

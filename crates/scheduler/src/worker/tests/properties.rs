@@ -104,6 +104,7 @@ impl History {
                 | WorkerEffect::Orphaned { .. }
                 | WorkerEffect::ListDirs { .. }
                 | WorkerEffect::RemoveDir { .. }
+                | WorkerEffect::ForgetApp { .. }
                 | WorkerEffect::Ignored { .. } => {}
             }
         }
@@ -123,7 +124,7 @@ impl History {
     fn news(&mut self, process: ProcessId, news: u8) {
         let message = "no".to_owned();
         let event = match news {
-            0 => WorkerEvent::DirsCreated { process, local_dirs: local_dirs() },
+            0 => WorkerEvent::DirsCreated { process, local_dirs: local_dirs(1) },
             1 => WorkerEvent::DirsFailed { process, message },
             2 => WorkerEvent::ProcessStarted { process },
             3 => WorkerEvent::ProcessFailed { process, message },
