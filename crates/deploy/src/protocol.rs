@@ -7,9 +7,9 @@
 use firesteel_scheduler::{
     client::AppToMaster,
     deploy::{MasterToWorker, WorkerToMaster},
-    master::{AppMessage, DriverDescription, MasterEvent, Peer, RecoveryState, Reply},
+    master::{AppMessage, AppWait, DriverDescription, MasterEvent, Peer, RecoveryState, Reply},
 };
-use firesteel_types::{DriverId, ExecutorId};
+use firesteel_types::{AppId, DriverId, ExecutorId};
 use serde::{Deserialize, Serialize};
 
 /// From a worker, an application or a client to a master.
@@ -29,6 +29,8 @@ pub enum ToMaster {
 pub enum ClientToMaster {
     /// Asks whether the master leads. Answered by [`FromMaster::State`], the others by [`FromMaster::Reply`].
     State,
+    /// Asks why an application has no executor. Answered by [`FromMaster::AppWaits`].
+    WhyWaits { app: AppId },
     /// Wants a driver to be run.
     SubmitDriver(Box<DriverDescription>),
     /// Wants a driver to end.
@@ -54,6 +56,8 @@ pub enum FromMaster {
     Reply(Reply),
     /// How far the master is on its way to lead.
     State(RecoveryState),
+    /// Why an application has no executor; none if it has one.
+    AppWaits(Option<AppWait>),
 }
 
 /// What a message to a master comes to.
@@ -62,6 +66,8 @@ pub(crate) enum Heard {
     Event(MasterEvent),
     /// A question that the machine need not be asked.
     StateAsked,
+    /// Another one.
+    WaitAsked(AppId),
 }
 
 impl ToMaster {
@@ -71,6 +77,7 @@ impl ToMaster {
             Self::Worker(message) => MasterEvent::FromWorker { peer, message },
             Self::App(message) => message.heard_from(peer),
             Self::Client(ClientToMaster::State) => return Heard::StateAsked,
+            Self::Client(ClientToMaster::WhyWaits { app }) => return Heard::WaitAsked(app),
             Self::Client(ClientToMaster::SubmitDriver(driver)) => {
                 MasterEvent::RequestSubmitDriver { peer, driver: *driver }
             }

@@ -29,6 +29,7 @@ mod action;
 mod allocator;
 mod backend;
 mod broadcast;
+mod build;
 mod cache;
 mod checkpoint;
 mod conf;
@@ -40,13 +41,16 @@ mod error;
 mod executor;
 mod io;
 pub mod listener;
+mod logging;
 mod pair;
 mod partitioner;
 pub mod prelude;
+mod protocol;
 mod rdd;
 mod run_main;
 #[doc(hidden)]
 pub mod sampling;
+mod security;
 mod set;
 #[doc(hidden)]
 #[expect(unsafe_code, reason = "entry points and closures cross processes here and nowhere else")]

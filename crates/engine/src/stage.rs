@@ -2,20 +2,40 @@
 
 use std::{any::Any, sync::Arc};
 
-use firesteel_scheduler::MapOutput;
+use bytes::Bytes;
+use serde::{Deserialize, Serialize};
+
+use firesteel_scheduler::{MapOutput, StageLaunch};
 
 use crate::{
     executor::TaskContext,
+    rdd::RddHandle,
     ship::{Entry, Frozen, Ship, ShipError, ThawFn, Thawing},
 };
 
-/// In which form values are exchanged.
+/// In which form tasks exchange values with others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Form {
     /// As they are, within one process.
     Typed,
     /// As bytes.
     Shipped,
+}
+
+/// A stage attempt whose tasks are being launched.
+pub(crate) struct PreparedStage {
+    pub(crate) launch: Box<StageLaunch>,
+    pub(crate) program: Program,
+    /// Its last RDD.
+    pub(crate) rdd: RddHandle,
+}
+
+/// The operators of a stage attempt, as its tasks get them.
+pub(crate) enum Program {
+    /// For tasks in this process.
+    Here(Arc<dyn StageProgram>),
+    /// For tasks of other processes.
+    Shipped(Bytes),
 }
 
 /// What the tasks of a stage attempt run.
@@ -28,6 +48,7 @@ pub(crate) trait StageProgram: Send + Sync {
 }
 
 /// What a task gives.
+#[derive(Serialize, Deserialize)]
 pub(crate) enum TaskOutput {
     /// A result for the job's caller, and its size.
     Result { value: ResultValue, size_bytes: u64 },
@@ -36,9 +57,16 @@ pub(crate) enum TaskOutput {
 }
 
 /// The result of a task on its way to the driver.
+#[derive(Serialize, Deserialize)]
 pub(crate) enum ResultValue {
+    Bytes(Bytes),
+    /// Too large for a message: a block of the executor, until the driver has fetched it.
+    Stored,
+    /// Larger than the driver takes.
+    Dropped,
+    /// Never leaves its process. The last one: a variant that is skipped changes the numbers of those behind it.
+    #[serde(skip)]
     Typed(Box<dyn Any + Send>),
-    Bytes(Vec<u8>),
 }
 
 /// Appends `program` to `out` with the entry point that builds it again.

@@ -92,6 +92,10 @@ impl Run {
                     self.peers.send(peer, &FromMaster::State(self.machine.state()));
                     None
                 }
+                Heard::WaitAsked(app) => {
+                    self.peers.send(peer, &FromMaster::AppWaits(self.machine.why_waits(&app)));
+                    None
+                }
             },
             Note::Left { peer } => {
                 self.peers.remove(peer);

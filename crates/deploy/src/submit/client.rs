@@ -14,9 +14,9 @@ use std::{
 use firesteel_net::{Address, Closed, Handler, Line, LineConf, Service};
 use firesteel_scheduler::{
     deploy::{Artifact, ArtifactKind, ArtifactSource, Command},
-    master::{DriverDescription, DriverStatus, RecoveryState, Reply},
+    master::{AppWait, DriverDescription, DriverStatus, RecoveryState, Reply},
 };
-use firesteel_types::DriverId;
+use firesteel_types::{AppId, DriverId};
 
 use super::{
     error::SubmitError,
@@ -62,29 +62,6 @@ impl SubmitConf {
 /// Asks the masters of a cluster about drivers.
 ///
 /// Every call finds the master that leads anew, so a client outlives a change of masters.
-///
-/// ```
-/// use std::time::Duration;
-/// use firesteel_deploy::{
-///     LocalCluster, LocalClusterConf,
-///     submit::{DriverSubmission, SubmitClient, SubmitConf},
-/// };
-/// use firesteel_scheduler::{deploy::DriverState, master::DriverStatus};
-///
-/// let cluster = LocalCluster::start(LocalClusterConf::new(1, 1, 512))?;
-/// let client = SubmitClient::new(SubmitConf {
-///     security: cluster.security(),
-///     first_look: Duration::ZERO,
-///     look_every: Duration::from_millis(20),
-///     ..SubmitConf::new(vec![cluster.master().clone()])
-/// });
-///
-/// let driver = DriverSubmission { memory_mib: 64, ..DriverSubmission::new("/bin/true") };
-/// let id = client.submit(&driver)?;
-/// let end = client.follow(&id, true, |_, _| {})?;
-/// assert!(matches!(end, Some(DriverStatus::Ended { state: DriverState::Finished, .. })));
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
 #[derive(Clone, Debug)]
 pub struct SubmitClient {
     conf: SubmitConf,
@@ -203,6 +180,15 @@ impl SubmitClient {
                     return Ok(Some(status));
                 }
             }
+        }
+    }
+
+    /// Asks the master that leads why an application has no executor; none if it has one.
+    pub fn why_waits(&self, app: &AppId) -> Result<Option<AppWait>, SubmitError> {
+        let master = self.leader()?;
+        match self.ask(&master, ClientToMaster::WhyWaits { app: app.clone() })? {
+            FromMaster::AppWaits(wait) => Ok(wait),
+            answer => Err(protocol(&master, &answer)),
         }
     }
 

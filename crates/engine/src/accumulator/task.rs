@@ -2,7 +2,9 @@
 
 use std::any::Any;
 
+use bytes::Bytes;
 use parking_lot::Mutex;
+use serde::{Deserialize, Serialize};
 
 use firesteel_types::AccumulatorId;
 
@@ -33,7 +35,7 @@ impl<A: Accumulate> Update for A {
         match form {
             Form::Typed => UpdateValue::Typed(self),
             // An update that cannot be serialized is as unreadable as one that was garbled.
-            Form::Shipped => UpdateValue::Bytes(postcard::to_stdvec(&*self).unwrap_or_default()),
+            Form::Shipped => UpdateValue::Bytes(postcard::to_stdvec(&*self).unwrap_or_default().into()),
         }
     }
 }
@@ -64,13 +66,16 @@ impl TaskAccumulators {
 }
 
 /// The updates that travel with a task's report.
-#[derive(Default)]
+#[derive(Default, Serialize, Deserialize)]
 pub(crate) struct Updates(pub(super) Vec<(AccumulatorId, UpdateValue)>);
 
 /// One update on its way.
+#[derive(Serialize, Deserialize)]
 pub(super) enum UpdateValue {
+    Bytes(Bytes),
+    /// Never leaves its process. The last one: a variant that is skipped changes the numbers of those behind it.
+    #[serde(skip)]
     Typed(Box<dyn Any + Send>),
-    Bytes(Vec<u8>),
 }
 
 impl Updates {

@@ -42,7 +42,7 @@ impl<R: Rdd, J: JobFunction<R::Item>> StageProgram for ResultTask<R, J> {
             Form::Shipped => match postcard::to_stdvec(&output) {
                 Ok(bytes) => {
                     let size_bytes = bytes.len() as u64;
-                    TaskOutput::Result { value: ResultValue::Bytes(bytes), size_bytes }
+                    TaskOutput::Result { value: ResultValue::Bytes(bytes.into()), size_bytes }
                 }
                 Err(error) => abort_task(Abort::ResultNotSerializable { message: error.to_string() }),
             },

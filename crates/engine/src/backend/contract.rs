@@ -1,9 +1,35 @@
 //! What a backend must do.
 
-use firesteel_scheduler::Effect;
-use firesteel_types::{AttemptId, ExecutorId};
+use std::sync::Arc;
 
-use crate::executor::Launch;
+use bytes::Bytes;
+
+use firesteel_scheduler::{Effect, TaskDescription};
+use firesteel_types::{AttemptId, ExecutorId, RddId, StageAttemptId};
+
+use crate::{
+    protocol::Stored,
+    stage::{Form, PreparedStage},
+};
+
+/// A task with everything it needs to run.
+pub(crate) struct Launch {
+    pub(crate) task: Box<TaskDescription>,
+    pub(crate) stage: Arc<PreparedStage>,
+    pub(crate) partition_data: TaskData,
+}
+
+/// What the sources of a stage hold for the partitions that a task needs.
+pub(crate) type TaskData = Vec<(RddId, u32, Bytes)>;
+
+/// Where the tasks of an application run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum TasksRun {
+    /// In the driver's own process, with values in this form.
+    Here(Form),
+    /// In other processes.
+    Elsewhere,
+}
 
 /// A way to run tasks. Nothing here decides anything, and nothing may wait: all of it is called in the scheduler's turn.
 pub(crate) trait SchedulerBackend: Send + Sync {
@@ -12,6 +38,12 @@ pub(crate) trait SchedulerBackend: Send + Sync {
 
     /// Tells an executor to end an attempt.
     fn kill(&self, executor: ExecutorId, attempt: AttemptId, interrupt: bool, reason: String);
+
+    /// No task of a stage attempt will be launched any more.
+    fn forget_stage(&self, _set: StageAttemptId) {}
+
+    /// Removes what executors in other processes store for something that is gone.
+    fn remove(&self, _what: Stored) {}
 
     /// Does what else the scheduler wants of executors and their manager.
     fn perform(&self, effect: Effect);

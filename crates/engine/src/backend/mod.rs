@@ -2,6 +2,8 @@
 
 mod contract;
 mod local;
+mod standalone;
 
-pub(crate) use contract::SchedulerBackend;
+pub(crate) use contract::{Launch, SchedulerBackend, TaskData, TasksRun};
 pub(crate) use local::LocalBackend;
+pub(crate) use standalone::Cluster;

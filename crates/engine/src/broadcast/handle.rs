@@ -10,11 +10,17 @@ use std::{
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+use firesteel_storage::broadcast::Manifest;
+
 use crate::{
     Context, Error, Result,
+    backend::TasksRun,
+    contain::contain,
     data::Data,
     driver::Driver,
+    error::with_causes,
     executor::{Abort, TaskContext, abort_task},
+    protocol::Stored,
 };
 
 /// A value that was made once on the driver and can be read by every task.
@@ -45,6 +51,8 @@ struct Inner<T> {
     id: u64,
     value: OnceLock<Arc<T>>,
     destroyed: AtomicBool,
+    /// How other processes find the value; none while there are none.
+    manifest: Option<Manifest>,
     /// On the driver only.
     driver: Option<Arc<Driver>>,
 }
@@ -53,7 +61,7 @@ struct Inner<T> {
 impl<T> Drop for Inner<T> {
     fn drop(&mut self) {
         if let Some(driver) = &self.driver {
-            driver.environment.broadcasts.remove(self.id);
+            driver.drop_broadcast(self.id);
         }
     }
 }
@@ -75,9 +83,20 @@ impl Context {
             return Err(Error::Stopped);
         }
         let (id, value) = (Driver::next_other(), Arc::new(value));
+        let manifest = match driver.tasks {
+            TasksRun::Here(_) => None,
+            TasksRun::Elsewhere => {
+                let published = contain(|| driver.environment.broadcasts.publish(id, &*value));
+                let published = published.map_err(|panic| format!("serializing it panicked: {panic}"));
+                let published =
+                    published.and_then(|published| published.map_err(|error| with_causes(&error)));
+                let why = |why| Error::invalid(format!("a value cannot be broadcast: {why}"));
+                Some(published.map_err(why)?)
+            }
+        };
         driver.environment.broadcasts.put(id, value.clone());
         let (value, destroyed) = (OnceLock::from(value), AtomicBool::new(false));
-        Ok(Broadcast(Arc::new(Inner { id, value, destroyed, driver: Some(driver) })))
+        Ok(Broadcast(Arc::new(Inner { id, value, destroyed, manifest, driver: Some(driver) })))
     }
 }
 
@@ -124,6 +143,9 @@ impl<T: Data> Broadcast<T> {
     /// ```
     pub fn unpersist(&self) {
         // In one process there is one copy, and it is the driver's own.
+        if let Some(driver) = &self.0.driver {
+            driver.backend.remove(Stored::Broadcast { id: self.0.id, destroyed: false });
+        }
     }
 
     /// Removes the value everywhere. Whoever uses it afterwards fails.
@@ -139,13 +161,26 @@ impl<T: Data> Broadcast<T> {
     pub fn destroy(&self) {
         self.0.destroyed.store(true, Ordering::Relaxed);
         if let Some(driver) = &self.0.driver {
-            driver.environment.broadcasts.remove(self.0.id);
+            driver.drop_broadcast(self.0.id);
         }
     }
 
     /// The copy of the executor on which the current task runs.
     fn find(&self) -> Arc<T> {
-        let found = TaskContext::with_current(|task| task?.environment().broadcasts.get(self.0.id));
+        let found = TaskContext::with_current(|task| {
+            let task = task?;
+            let broadcasts = &task.environment().broadcasts;
+            match &self.0.manifest {
+                Some(manifest) if self.0.driver.is_none() => match broadcasts.fetch(manifest, task) {
+                    Ok(value) => Some(value),
+                    Err(error) => {
+                        task.check();
+                        self.fail(&format!("cannot be fetched: {}", with_causes(&error)))
+                    }
+                },
+                _ => broadcasts.get(self.0.id),
+            }
+        });
         found.unwrap_or_else(|| self.fail("is not there: it was destroyed, or its last handle was dropped"))
     }
 
@@ -176,14 +211,14 @@ impl<T> fmt::Debug for Broadcast<T> {
 
 impl<T> Serialize for Broadcast<T> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        self.0.id.serialize(serializer)
+        (self.0.id, &self.0.manifest).serialize(serializer)
     }
 }
 
 impl<'de, T> Deserialize<'de> for Broadcast<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let id = u64::deserialize(deserializer)?;
+        let (id, manifest) = Deserialize::deserialize(deserializer)?;
         let (value, destroyed) = (OnceLock::new(), AtomicBool::new(false));
-        Ok(Self(Arc::new(Inner { id, value, destroyed, driver: None })))
+        Ok(Self(Arc::new(Inner { id, value, destroyed, manifest, driver: None })))
     }
 }

@@ -13,7 +13,7 @@ use firesteel_types::{ExecutorId, StorageLevel};
 use crate::executor::DriverLine;
 
 /// Tells the scheduler which partitions are kept. Nobody else has any.
-pub(super) struct ToDriver(pub(super) Arc<dyn DriverLine>);
+pub(crate) struct ToDriver(pub(crate) Arc<dyn DriverLine>);
 
 impl Directory for ToDriver {
     fn register(&self, _registration: &Registration) -> Registered {
@@ -41,7 +41,7 @@ impl Directory for ToDriver {
 }
 
 /// The other processes of an application that is one process.
-pub(super) struct NoPeers;
+pub(crate) struct NoPeers;
 
 fn unreachable_peer(peer: &PeerId) -> PeerError {
     PeerError::Broken { peer: peer.clone(), source: io::ErrorKind::NotConnected.into() }

@@ -12,6 +12,7 @@ mod rows;
 mod store;
 mod unroll;
 
+pub(crate) use here_only::{NoPeers, ToDriver};
 pub(crate) use keep::{keep, kept};
 pub use persisted::Persisted;
 pub(crate) use store::BlockStore;

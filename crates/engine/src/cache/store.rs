@@ -19,15 +19,12 @@ use firesteel_storage::{
     codec::Compression,
     memory::MemoryManager,
 };
-use firesteel_types::{AttemptId, ExecutorId, Host, PartitionId, RddId, StorageLevel, Timestamp};
+use firesteel_types::{AttemptId, PartitionId, RddId, StorageLevel, Timestamp};
 
-use super::{
-    budget::BlockBudget,
-    here_only::{NoPeers, ToDriver},
-};
+use super::budget::BlockBudget;
 use crate::{
     error::with_causes,
-    executor::{Abort, Disk, DriverLine, TaskContext, abort_task},
+    executor::{Abort, Surroundings, TaskContext, abort_task},
 };
 
 /// The cached partitions of one process, in memory and on disk.
@@ -35,6 +32,8 @@ pub(crate) struct BlockStore {
     manager: Arc<BlockManager>,
     /// Of rows that are kept in serialized form.
     compression: Compression,
+    /// Whether no other process could have a copy of a block.
+    is_alone: bool,
     /// What was to be removed while a task used it: it goes when the task ends.
     doomed: Mutex<HashSet<BlockId>>,
     has_warned: AtomicBool,
@@ -42,27 +41,26 @@ pub(crate) struct BlockStore {
 
 impl BlockStore {
     /// Without blocks.
-    pub(crate) fn new(
-        host: &Host,
-        memory: &Arc<MemoryManager>,
-        disk: &Arc<Disk>,
-        compression: Compression,
-        driver: &Arc<dyn DriverLine>,
-    ) -> Self {
-        let executor = ExecutorId::DRIVER;
+    pub(crate) fn new(around: &Surroundings, memory: &Arc<MemoryManager>, compression: Compression) -> Self {
         let began = Instant::now();
         let manager = BlockManager::new(BlockManagerParts {
-            executor,
-            peer: Peer::executor(executor, host.clone()),
+            executor: around.executor,
+            peer: Peer::executor(around.executor, around.host.clone()),
             memory: Arc::new(BlockBudget(memory.clone())),
-            files: disk.clone(),
-            directory: Arc::new(ToDriver(driver.clone())),
-            peers: Arc::new(NoPeers),
+            files: around.disk.clone(),
+            directory: around.directory.clone(),
+            peers: around.peers.clone(),
             clock: Arc::new(move || Timestamp(began.elapsed().as_micros() as u64)),
             options: BlockOptions { max_memory: memory.usage().budget, ..BlockOptions::default() },
         });
         manager.register();
-        Self { manager, compression, doomed: Mutex::default(), has_warned: AtomicBool::new(false) }
+        let is_alone = around.remote.is_none();
+        Self { manager, compression, is_alone, doomed: Mutex::default(), has_warned: AtomicBool::new(false) }
+    }
+
+    /// The blocks themselves.
+    pub(crate) fn manager(&self) -> &Arc<BlockManager> {
+        &self.manager
     }
 
     pub(super) fn compression(&self) -> Compression {
@@ -92,7 +90,7 @@ impl BlockStore {
 
     /// The level with one copy, since there is no other process that could have a second.
     fn single(&self, level: StorageLevel) -> StorageLevel {
-        if !level.is_valid() || level.replication == 1 {
+        if !self.is_alone || !level.is_valid() || level.replication == 1 {
             return level;
         }
         if !self.has_warned.swap(true, Ordering::Relaxed) {
@@ -107,7 +105,7 @@ impl BlockStore {
     }
 
     /// Removes a block: now, or when the tasks that use it have ended. Never waits.
-    pub(super) fn remove(&self, id: BlockId) {
+    pub(crate) fn remove(&self, id: BlockId) {
         // Noted first: whoever is using it may end right after we found it in use.
         self.doomed.lock().insert(id);
         if self.manager.remove(id, Wait::Never).is_ok() {

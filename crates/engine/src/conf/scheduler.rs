@@ -193,7 +193,7 @@ impl Conf {
         }
     }
 
-    fn heartbeat(&self) -> HeartbeatConfig {
+    pub(crate) fn heartbeat(&self) -> HeartbeatConfig {
         HeartbeatConfig {
             interval: self.get(settings::EXECUTOR_HEARTBEAT_INTERVAL),
             check_interval: self.get(settings::NETWORK_TIMEOUT_INTERVAL),

@@ -9,13 +9,16 @@ use std::{
 use firesteel_scheduler::{BlockUpdate, Event, Scheduler};
 use firesteel_types::{ExecutorId, LocalCores, MasterUrl, settings};
 
+use tracing::level_filters::LevelFilter;
+
 use super::Context;
 use crate::{
     Conf, Error, Result,
-    backend::LocalBackend,
+    backend::{Cluster, LocalBackend, SchedulerBackend, TasksRun},
     driver::{Driver, Incoming, Timer},
-    executor::{DriverLine, Environment, TaskContext, install_panic_hook},
+    executor::{DriverLine, Environment, Surroundings, TaskContext, install_panic_hook},
     listener::{ConsoleProgress, ListenerBus},
+    logging,
     stage::Form,
 };
 
@@ -51,7 +54,9 @@ impl ContextBuilder {
         self
     }
 
-    /// Where the application runs: `local`, `local[4]`, `local[*]`, `local[4,2]` (four cores, two tries for a task).
+    /// Where the application runs: `local`, `local[4]`, `local[*]`, `local[4,2]` (four cores, two tries for a task);
+    /// `firesteel://host:7077` on a cluster, with more masters behind commas; `local-cluster[2,1,1024]` on a cluster of
+    /// this machine that lives as long as the application (two workers, one core and 1024 MiB each).
     ///
     /// ```
     /// # use firesteel::prelude::*;
@@ -121,35 +126,64 @@ impl ContextBuilder {
             Some(master) => master.parse()?,
             None => conf.get(settings::MASTER),
         };
-        let MasterUrl::Local { cores, .. } = master else {
-            return Err(Error::invalid(format!(
-                "master `{master}` cannot be used yet: use `local[*]` or `local[N]`"
-            )));
-        };
-        let slots = match cores {
-            LocalCores::Fixed(cores) => cores,
-            LocalCores::All => thread::available_parallelism().map_or(1, |cores| cores.get() as u32),
-        };
-        let form = if conf.get(settings::LOCAL_SHIP) { Form::Shipped } else { Form::Typed };
+        // Warnings of a cluster are for the user: who waits for executors must see why.
+        logging::start(if matches!(master, MasterUrl::Local { .. }) {
+            LevelFilter::OFF
+        } else {
+            LevelFilter::WARN
+        });
         let scheduler = Scheduler::new(conf.scheduler_config(&master)?)?;
         install_panic_hook();
         let line = Arc::new(LocalLine::default());
-        let environment = Environment::new(&conf, "localhost".into(), "local", line.clone())?;
-        let backend = LocalBackend::new(&environment, slots, form);
-        let start_backend = backend.starter();
-        let driver = Driver::new(conf, scheduler, environment, Box::new(backend), form);
+        let Parts { environment, backend, tasks, start } = parts(&conf, master, line.clone())?;
+        let driver = Driver::new(conf, scheduler, environment, backend, tasks);
         line.0.get_or_init(|| Arc::downgrade(&driver));
         // From here on whatever fails also stops what was started.
         let ctx = Context::new(driver.clone());
         start_listeners(&driver)?;
-        let system = |source| Error::System { what: "cannot start a thread".to_owned(), source };
-        Timer::start(&driver).map_err(system)?;
-        start_backend(&driver, "localhost".into()).map_err(system)?;
+        Timer::start(&driver).map_err(no_thread)?;
+        start(&driver)?;
         if let Some(directory) = ctx.conf().get(settings::CHECKPOINT_DIR) {
             ctx.set_checkpoint_dir(&directory)?;
         }
         Ok(ctx)
     }
+}
+
+/// What a driver is made of at its master, and what starts the rest once it is there.
+struct Parts {
+    environment: Arc<Environment>,
+    backend: Box<dyn SchedulerBackend>,
+    tasks: TasksRun,
+    start: Box<dyn FnOnce(&Arc<Driver>) -> Result<()>>,
+}
+
+fn parts(conf: &Conf, master: MasterUrl, line: Arc<LocalLine>) -> Result<Parts> {
+    match master {
+        MasterUrl::Local { cores, .. } => {
+            let slots = match cores {
+                LocalCores::Fixed(cores) => cores,
+                LocalCores::All => thread::available_parallelism().map_or(1, |cores| cores.get() as u32),
+            };
+            let form = if conf.get(settings::LOCAL_SHIP) { Form::Shipped } else { Form::Typed };
+            let around = Surroundings::alone(conf, "localhost".into(), "local", line);
+            let environment = Environment::new(conf, around)?;
+            let backend = LocalBackend::new(&environment, slots, form);
+            let start = backend.starter();
+            let start = Box::new(|driver: &_| start(driver, "localhost".into()).map_err(no_thread));
+            Ok(Parts { environment, backend: Box::new(backend), tasks: TasksRun::Here(form), start })
+        }
+        MasterUrl::LocalCluster { .. } | MasterUrl::Cluster { .. } => {
+            let (cluster, environment) = Cluster::new(conf, master, line)?;
+            let backend = Box::new(cluster.backend());
+            let start = Box::new(move |driver: &_| cluster.start(driver));
+            Ok(Parts { environment, backend, tasks: TasksRun::Elsewhere, start })
+        }
+    }
+}
+
+fn no_thread(source: std::io::Error) -> Error {
+    Error::System { what: "cannot start a thread".to_owned(), source }
 }
 
 fn start_listeners(driver: &Driver) -> Result<()> {

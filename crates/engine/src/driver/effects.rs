@@ -3,8 +3,8 @@
 use std::{sync::Arc, thread};
 
 use firesteel_scheduler::{
-    Effect, Event, JobError, NotSent, StageLaunch, StageTaskKind, TaskDescription, TaskOutcome, TaskStatus,
-    commit::CommitDecision,
+    Effect, Event, JobError, NotSent, ResultPlace, StageLaunch, StageTaskKind, TaskDescription, TaskOutcome,
+    TaskStatus, commit::CommitDecision,
 };
 use firesteel_types::{AttemptId, ExecutorId, JobId, ListenerEvent, PartitionId, RddId, TaskFailure};
 
@@ -13,14 +13,16 @@ use super::{
     inbox::Payload,
     job::ActiveJob,
     register,
-    turn::{Core, Discarded, PreparedStage},
+    turn::{Core, Discarded},
 };
 use crate::{
+    backend::{Launch, TaskData, TasksRun},
     contain::contain,
     error::with_causes,
-    executor::{Launch, Report, ReportedEnd},
+    executor::{Report, ReportedEnd},
     rdd::RddHandle,
-    stage::{Form, StageProgram, TaskOutput, thaw_program},
+    ship::ShipError,
+    stage::{Form, PreparedStage, Program, ResultValue, StageProgram, TaskOutput, thaw_program},
 };
 
 /// From so many RDDs behind each other on, boxed ones may need more stack than the thread that has the turn is left with.
@@ -38,6 +40,7 @@ impl Core {
             }
             Effect::ForgetStage { set } => {
                 let forgotten = self.stages.remove(&set);
+                driver.backend.forget_stage(set);
                 self.discarded.extend(forgotten.map(Discarded::Stage));
             }
             Effect::DeliverResult { job, position, attempt } => self.deliver(driver, job, position, attempt),
@@ -57,7 +60,6 @@ impl Core {
             Effect::TaskKillAnswer { attempt, found } => driver.kills.answer(&attempt, &found),
             Effect::Warn(warning) => tracing::warn!("{warning}"),
             Effect::Ignored(ignored) => tracing::debug!("{ignored}"),
-            Effect::StopContext { reason } => tracing::error!(%reason, "the application cannot go on"),
             other => driver.backend.perform(other),
         }
     }
@@ -80,13 +82,17 @@ impl Core {
     /// Finds the program of a stage attempt and gets it into the form that is sent.
     fn prepare(&mut self, driver: &Driver, launch: Box<StageLaunch>) {
         let found = driver.program_of(launch.kind).ok_or_else(|| "what it computes is gone".to_owned());
-        let shipped = found.and_then(|(program, rdd)| match driver.form {
-            Form::Typed => Ok((program, rdd)),
-            Form::Shipped => Ok((ship(&*program, rdd.depth())?, rdd)),
+        let prepared = found.and_then(|(program, rdd)| {
+            let program = match driver.tasks {
+                TasksRun::Here(Form::Typed) => Program::Here(program),
+                TasksRun::Here(Form::Shipped) => Program::Here(thawed(&*program, rdd.depth())?),
+                TasksRun::Elsewhere => Program::Shipped(frozen(&*program, rdd.depth())?.into()),
+            };
+            Ok((program, rdd))
         });
-        match shipped {
+        match prepared {
             Ok((program, rdd)) => {
-                drop(self.stages.insert(launch.set, PreparedStage { launch, program, rdd }))
+                drop(self.stages.insert(launch.set, Arc::new(PreparedStage { launch, program, rdd })))
             }
             Err(message) => {
                 driver.post(Incoming::event(Event::StageNotSerializable { set: launch.set, message }));
@@ -100,24 +106,20 @@ impl Core {
             let why = NotSent::NotSerializable { message: "its stage could not be prepared".to_owned() };
             return driver.post(Incoming::event(Event::TaskNotSent { attempt: task.attempt, why }));
         };
-        let partition_data = match driver.form {
-            Form::Typed => Vec::new(),
-            Form::Shipped => match data_of(&stage.rdd, task.partition) {
-                Ok(data) => data,
-                Err(message) => {
-                    let why = NotSent::NotSerializable { message };
-                    return driver.post(Incoming::event(Event::TaskNotSent { attempt: task.attempt, why }));
+        let partition_data = match driver.tasks {
+            TasksRun::Here(Form::Typed) => Vec::new(),
+            TasksRun::Here(Form::Shipped) | TasksRun::Elsewhere => {
+                match data_of(&stage.rdd, task.partition) {
+                    Ok(data) => data,
+                    Err(message) => {
+                        let why = NotSent::NotSerializable { message };
+                        return driver
+                            .post(Incoming::event(Event::TaskNotSent { attempt: task.attempt, why }));
+                    }
                 }
-            },
+            }
         };
-        self.launches.push(Launch {
-            task,
-            program: stage.program.clone(),
-            rdd: stage.rdd.clone(),
-            partitions: stage.launch.partitions,
-            properties: stage.launch.properties.clone(),
-            partition_data,
-        });
+        self.launches.push(Launch { task, stage: stage.clone(), partition_data });
     }
 
     fn deliver(&mut self, driver: &Driver, job: JobId, position: u32, attempt: AttemptId) {
@@ -173,12 +175,23 @@ impl Driver {
 
     /// Takes the report of an attempt that ran on `executor`; `rdd` is the last RDD of its stage.
     pub(crate) fn report(&self, executor: ExecutorId, rdd: &RddHandle, report: Report) {
+        self.post(self.incoming(executor, Some(rdd), report));
+    }
+
+    /// A report as the scheduler hears it, and what comes along; `rdd` is the last RDD of its stage, if that is known.
+    pub(crate) fn incoming(&self, executor: ExecutorId, rdd: Option<&RddHandle>, report: Report) -> Incoming {
         let Report { attempt, end, metrics, updates } = report;
         let accumulators = !updates.is_empty();
         let (status, result) = match end {
             ReportedEnd::Finished(TaskOutput::Result { value, size_bytes }) => {
-                let outcome = TaskOutcome { size_bytes, metrics, accumulators, ..TaskOutcome::default() };
-                (TaskStatus::Finished(outcome), Some(value))
+                let (result, value) = match value {
+                    ResultValue::Stored => (ResultPlace::Indirect, None),
+                    ResultValue::Dropped => (ResultPlace::Dropped, None),
+                    value => (ResultPlace::Direct, Some(value)),
+                };
+                let outcome =
+                    TaskOutcome { result, size_bytes, metrics, accumulators, ..TaskOutcome::default() };
+                (TaskStatus::Finished(outcome), value)
             }
             ReportedEnd::Finished(TaskOutput::Map(output)) => {
                 let map_output = Some(output);
@@ -187,21 +200,32 @@ impl Driver {
             }
             ReportedEnd::Failed { mut failure, operator } => {
                 if let (TaskFailure::Panicked { location, .. }, Some(operator)) = (&mut failure, operator) {
-                    *location = register::name_of(rdd, operator).or_else(|| self.name_in_jobs(operator));
+                    let named = rdd.and_then(|rdd| register::name_of(rdd, operator));
+                    *location = named.or_else(|| self.name_in_jobs(operator));
                 }
                 (TaskStatus::Failed { failure, metrics, accumulators }, None)
             }
         };
         let payload = (result.is_some() || accumulators).then(|| (attempt, Payload { result, updates }));
-        self.post(Incoming { event: Event::StatusUpdate { executor, attempt, status }, payload });
+        Incoming { event: Event::StatusUpdate { executor, attempt, status }, payload }
     }
 }
 
+/// A program in its shipped form.
+fn frozen(program: &dyn StageProgram, depth: u32) -> Result<Vec<u8>, String> {
+    shipping(depth, || program.to_bytes())
+}
+
 /// A program after it was serialized and built again.
-fn ship(program: &dyn StageProgram, depth: u32) -> Result<Arc<dyn StageProgram>, String> {
+fn thawed(program: &dyn StageProgram, depth: u32) -> Result<Arc<dyn StageProgram>, String> {
+    shipping(depth, || program.to_bytes().and_then(|bytes| thaw_program(&bytes)))
+}
+
+/// Serializes, or deserializes, with as much stack as a long chain of RDDs needs.
+fn shipping<T: Send>(depth: u32, ship: impl FnOnce() -> Result<T, ShipError> + Send) -> Result<T, String> {
     // The user's `Serialize` and `Deserialize` must not take the scheduler with them.
     let ship = || {
-        contain(|| program.to_bytes().and_then(|bytes| thaw_program(&bytes)))
+        contain(ship)
             .map_err(|message| format!("serializing it panicked: {message}"))?
             .map_err(|error| with_causes(&error))
     };
@@ -216,7 +240,7 @@ fn ship(program: &dyn StageProgram, depth: u32) -> Result<Arc<dyn StageProgram>,
 }
 
 /// The data that travels with a task, or why it cannot.
-fn data_of(rdd: &RddHandle, partition: PartitionId) -> Result<Vec<(RddId, u32, Arc<[u8]>)>, String> {
+fn data_of(rdd: &RddHandle, partition: PartitionId) -> Result<TaskData, String> {
     contain(|| register::partition_data(rdd, partition))
         .map_err(|message| format!("serializing the rows of its partition panicked: {message}"))?
         .map_err(|error| with_causes(&error))

@@ -27,13 +27,14 @@ use super::{
 use crate::{
     Conf,
     accumulator::{AccumulatorRegistry, Updates},
-    backend::SchedulerBackend,
+    backend::{SchedulerBackend, TasksRun},
     checkpoint::CheckpointDirectory,
     contain::{contain, discard},
     executor::Environment,
     listener::{BusError, ConsoleProgress, ListenerBus, StatusStore, Wait},
+    protocol::Stored,
     shuffle::{ShuffleHandle, WeakShuffle},
-    stage::{Form, ResultValue},
+    stage::ResultValue,
 };
 
 /// Something that happened, with what came along for the runtime.
@@ -70,8 +71,7 @@ pub(crate) struct Driver {
     pub(crate) number: u64,
     pub(crate) conf: Conf,
     pub(crate) clock: Clock,
-    /// Whether tasks run from their shipped form.
-    pub(crate) form: Form,
+    pub(crate) tasks: TasksRun,
     pub(crate) environment: Arc<Environment>,
     pub(crate) backend: Box<dyn SchedulerBackend>,
     pub(crate) bus: ListenerBus,
@@ -103,13 +103,13 @@ impl Driver {
         scheduler: Scheduler,
         environment: Arc<Environment>,
         backend: Box<dyn SchedulerBackend>,
-        form: Form,
+        tasks: TasksRun,
     ) -> Arc<Self> {
         Arc::new(Self {
             number: Self::next_other(),
             conf,
             clock: Clock::start(),
-            form,
+            tasks,
             environment,
             backend,
             bus: ListenerBus::new(),
@@ -136,6 +136,12 @@ impl Driver {
     /// Tells the scheduler what happened, and has it decide.
     pub(crate) fn post(&self, incoming: Incoming) {
         self.inbox.lock().push(incoming);
+        self.take_turns();
+    }
+
+    /// Tells the scheduler all that happened, in one turn.
+    pub(crate) fn post_all(&self, incoming: impl IntoIterator<Item = Incoming>) {
+        self.inbox.lock().extend(incoming);
         self.take_turns();
     }
 
@@ -260,9 +266,16 @@ impl Driver {
         NEXT.fetch_add(1, Ordering::Relaxed)
     }
 
+    /// Nothing can reach a broadcast variable any more.
+    pub(crate) fn drop_broadcast(&self, id: u64) {
+        self.environment.broadcasts.remove(id, true);
+        self.backend.remove(Stored::Broadcast { id, destroyed: true });
+    }
+
     /// Removes the kept partitions of an RDD.
     pub(crate) fn remove_blocks(&self, rdd: RddId) {
         self.environment.blocks.remove_rdd(rdd);
+        self.backend.remove(Stored::Rdd(rdd));
         // What is gone was only noted.
         self.take_turns();
     }
@@ -271,6 +284,7 @@ impl Driver {
     pub(crate) fn rdd_dropped(&self, rdd: RddId) {
         if !self.is_stopped() {
             self.environment.blocks.remove_rdd(rdd);
+            self.backend.remove(Stored::Rdd(rdd));
             self.post(Incoming::event(Event::RddsDropped(vec![rdd])));
         }
     }
@@ -286,6 +300,7 @@ impl Driver {
         self.shuffles.lock().remove(&shuffle);
         if !self.is_stopped() {
             self.environment.shuffles.remove(shuffle);
+            self.backend.remove(Stored::Shuffle(shuffle));
             self.post(Incoming::event(Event::ShuffleDropped { shuffle }));
         }
     }

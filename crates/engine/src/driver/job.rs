@@ -88,5 +88,6 @@ pub(crate) fn read_result<U: DeserializeOwned + 'static>(value: ResultValue) -> 
         ResultValue::Bytes(bytes) => postcard::from_bytes(&bytes).map_err(|error| {
             format!("cannot deserialize a result of type {}: {error}", std::any::type_name::<U>())
         }),
+        ResultValue::Stored | ResultValue::Dropped => Err("the result was not sent along".to_owned()),
     }
 }

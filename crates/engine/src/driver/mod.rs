@@ -16,7 +16,7 @@ mod timer;
 mod turn;
 
 pub(crate) use clock::Clock;
-pub(crate) use inbox::{Driver, Incoming};
+pub(crate) use inbox::{Driver, Incoming, Payload};
 pub(crate) use job::{Collected, JobEnd, Submission};
 pub(crate) use register::walk;
 pub(crate) use timer::Timer;

@@ -11,7 +11,10 @@ use firesteel_types::{AttemptId, AttemptNumber, JobId, PartitionId, StageAttempt
 use super::{Driver, Incoming};
 
 /// Those who wait for an answer, by what they asked.
-pub(crate) struct Questions<K, A>(Mutex<HashMap<K, Vec<mpsc::Sender<A>>>>);
+pub(crate) struct Questions<K, A>(Mutex<HashMap<K, Vec<Answered<A>>>>);
+
+/// What is done with an answer: it is called in a turn, and must not wait.
+type Answered<A> = Box<dyn FnOnce(A) + Send>;
 
 impl<K, A> Default for Questions<K, A> {
     fn default() -> Self {
@@ -19,17 +22,21 @@ impl<K, A> Default for Questions<K, A> {
     }
 }
 
-impl<K: Hash + Eq, A: Clone> Questions<K, A> {
+impl<K: Hash + Eq, A: Clone + Send + 'static> Questions<K, A> {
     fn ask(&self, question: K) -> mpsc::Receiver<A> {
         let (answer, waiting) = mpsc::channel();
-        self.0.lock().entry(question).or_default().push(answer);
+        // Whoever went away meanwhile no longer listens.
+        self.ask_then(question, Box::new(move |given| drop(answer.send(given))));
         waiting
+    }
+
+    fn ask_then(&self, question: K, then: Answered<A>) {
+        self.0.lock().entry(question).or_default().push(then);
     }
 
     pub(super) fn answer(&self, question: &K, answer: &A) {
         for waiting in self.0.lock().remove(question).unwrap_or_default() {
-            // Whoever went away meanwhile no longer listens.
-            let _ = waiting.send(answer.clone());
+            waiting(answer.clone());
         }
     }
 
@@ -50,6 +57,16 @@ impl Driver {
         let waiting = self.commits.ask((set, partition, number));
         self.post(Incoming::event(Event::CommitRequested { set, partition, number }));
         !self.is_stopped() && waiting.recv().unwrap_or(false)
+    }
+
+    /// Asks whether an attempt may commit; `then` hears the answer in a turn. Nobody is answered by a stopped driver.
+    pub(crate) fn may_commit_then(
+        &self,
+        (set, partition, number): (StageAttemptId, PartitionId, AttemptNumber),
+        then: impl FnOnce(bool) + Send + 'static,
+    ) {
+        self.commits.ask_then((set, partition, number), Box::new(then));
+        self.post(Incoming::event(Event::CommitRequested { set, partition, number }));
     }
 
     /// Cancels the jobs with a tag, and waits for their ids.

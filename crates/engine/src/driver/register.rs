@@ -1,12 +1,11 @@
 //! Telling the scheduler about a lineage.
 
-use std::sync::Arc;
-
 use hashbrown::HashSet;
 
 use firesteel_types::{PartitionId, RddId, RddNode};
 
 use crate::{
+    backend::TaskData,
     rdd::{Parent, RddHandle},
     ship::ShipError,
 };
@@ -60,10 +59,7 @@ pub(crate) fn name_of(rdd: &RddHandle, wanted: RddId) -> Option<String> {
 
 /// The data that travels with the task of one partition: what the sources behind it, up to the next shuffle, hold for
 /// the partitions that it needs.
-pub(crate) fn partition_data(
-    rdd: &RddHandle,
-    partition: PartitionId,
-) -> Result<Vec<(RddId, u32, Arc<[u8]>)>, ShipError> {
+pub(crate) fn partition_data(rdd: &RddHandle, partition: PartitionId) -> Result<TaskData, ShipError> {
     let mut found = Vec::new();
     let mut seen = HashSet::new();
     let mut pending = vec![(rdd.clone(), partition)];

@@ -4,20 +4,19 @@ use std::{mem, sync::Arc};
 
 use hashbrown::HashMap;
 
-use firesteel_scheduler::{Effect, Scheduler, StageLaunch};
+use firesteel_scheduler::{Effect, Scheduler};
 use firesteel_types::{Accumulable, AttemptId, ListenerEvent, StageAttemptId};
 
 use super::{Driver, Incoming, JobEnd, Submission, inbox::Payload, job::OnEnd};
 use crate::{
-    executor::Launch,
-    rdd::RddHandle,
-    stage::{ResultValue, StageProgram},
+    backend::Launch,
+    stage::{PreparedStage, ResultValue},
 };
 
 /// The scheduler, and what the runtime keeps for it by the ids it uses.
 pub(crate) struct Core {
     scheduler: Scheduler,
-    pub(super) stages: HashMap<StageAttemptId, PreparedStage>,
+    pub(super) stages: HashMap<StageAttemptId, Arc<PreparedStage>>,
     /// Results and accumulator updates of the reports in this turn.
     pub(super) payloads: HashMap<AttemptId, Payload>,
     /// What the task whose end is told next added to named accumulators.
@@ -32,17 +31,10 @@ pub(crate) struct Core {
     spare: Vec<Incoming>,
 }
 
-/// A stage attempt whose tasks are being launched.
-pub(super) struct PreparedStage {
-    pub(super) launch: Box<StageLaunch>,
-    pub(super) program: Arc<dyn StageProgram>,
-    pub(super) rdd: RddHandle,
-}
-
 /// Something to be dropped after the turn.
 #[expect(dead_code, reason = "it is only kept to be dropped")]
 pub(super) enum Discarded {
-    Stage(PreparedStage),
+    Stage(Arc<PreparedStage>),
     Job(Submission),
     Result(ResultValue),
     Payload(Payload),

@@ -13,13 +13,14 @@ use std::{
 use elsa::sync::FrozenVec;
 use parking_lot::Mutex;
 
+use firesteel_scheduler::TaskDescription;
 use firesteel_types::{
     AttemptId, AttemptNumber, Cpus, ExecutorId, PartitionId, Properties, RddId, ResourceAssignment,
     StageAttemptId, TaskMetrics,
 };
 
 use super::{Abort, Environment, KillSwitch, Pace, abort_task, listeners::TaskListeners};
-use crate::accumulator::TaskAccumulators;
+use crate::{accumulator::TaskAccumulators, backend::TaskData};
 
 thread_local! {
     static CURRENT: RefCell<Option<TaskContext>> = const { RefCell::new(None) };
@@ -37,6 +38,13 @@ pub(crate) struct TaskIdentity {
     pub(crate) cpus: Cpus,
     pub(crate) resources: ResourceAssignment,
     pub(crate) properties: Properties,
+}
+
+impl TaskIdentity {
+    pub(crate) fn new(task: TaskDescription, partitions: u32, properties: Properties) -> Self {
+        let TaskDescription { set, attempt, number, partition, executor, cpus, resources, .. } = task;
+        Self { set, attempt, number, partition, partitions, executor, cpus, resources, properties }
+    }
 }
 
 /// The running task: who it is, whether it should end, and what it reports.
@@ -60,7 +68,7 @@ struct Inner {
     identity: TaskIdentity,
     kill: Arc<KillSwitch>,
     environment: Arc<Environment>,
-    partition_data: Vec<(RddId, u32, Arc<[u8]>)>,
+    partition_data: TaskData,
     counters: Counters,
     accumulators: TaskAccumulators,
     listeners: TaskListeners,
@@ -87,7 +95,7 @@ impl TaskContext {
         identity: TaskIdentity,
         kill: Arc<KillSwitch>,
         environment: Arc<Environment>,
-        partition_data: Vec<(RddId, u32, Arc<[u8]>)>,
+        partition_data: TaskData,
     ) -> Self {
         Self(Arc::new(Inner {
             identity,
@@ -408,6 +416,12 @@ impl TaskContext {
     pub(crate) fn abort_fetch(&self, failure: firesteel_types::FetchFailure) -> ! {
         *self.0.fetch_failure.lock() = Some(failure.clone());
         abort_task(Abort::Fetch(failure))
+    }
+
+    /// Ends the task because blocks could not be fetched through no fault of the one who has them.
+    pub(crate) fn abort_unfetched(&self, message: &str) -> ! {
+        let message = format!("the blocks of a shuffle cannot be fetched: {message}");
+        abort_task(Abort::Failed { message, operator: None })
     }
 
     pub(crate) fn take_fetch_failure(&self) -> Option<firesteel_types::FetchFailure> {

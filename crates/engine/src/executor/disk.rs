@@ -10,17 +10,20 @@ use firesteel_storage::{
     block::BlockFiles,
     disk::{DiskError, LocalDirs},
 };
+use firesteel_types::settings;
 use parking_lot::Mutex;
 
+use crate::Conf;
+
 /// Folders for spilled rows, shuffle files and blocks. Most small applications never need them.
-pub(crate) struct Disk {
-    parents: Vec<PathBuf>,
-    app: String,
-    state: Mutex<State>,
-}
+pub(crate) struct Disk(Mutex<State>);
 
 enum State {
-    Unused,
+    /// To be made below these.
+    Unused {
+        parents: Vec<PathBuf>,
+        app: String,
+    },
     Made(LocalDirs),
     /// The application is over.
     Closed,
@@ -29,17 +32,31 @@ enum State {
 impl Disk {
     /// Folders in `parents`, later.
     pub(crate) fn new(parents: Vec<PathBuf>, app: impl Into<String>) -> Arc<Self> {
-        Arc::new(Self { parents, app: app.into(), state: Mutex::new(State::Unused) })
+        Arc::new(Self(Mutex::new(State::Unused { parents, app: app.into() })))
+    }
+
+    /// Folders below those that the settings name, later.
+    pub(crate) fn below(conf: &Conf, app: &str) -> Arc<Self> {
+        let parents = match conf.get(settings::LOCAL_DIR) {
+            Some(list) => list.split(',').map(|folder| PathBuf::from(folder.trim())).collect(),
+            None => vec![std::env::temp_dir()],
+        };
+        Self::new(parents, app)
+    }
+
+    /// Folders that a worker made, and will remove.
+    pub(crate) fn of_worker(folders: Vec<PathBuf>) -> Arc<Self> {
+        Arc::new(Self(Mutex::new(State::Made(LocalDirs::attach(folders)))))
     }
 
     /// The folders, made now if need be.
     pub(crate) fn dirs(&self) -> Result<LocalDirs, DiskError> {
-        let mut state = self.state.lock();
+        let mut state = self.0.lock();
         match &*state {
             State::Made(dirs) => Ok(dirs.clone()),
             State::Closed => Err(DiskError::NoFolder { failures: Vec::new() }),
-            State::Unused => {
-                let dirs = LocalDirs::create(&self.parents, &self.app)?;
+            State::Unused { parents, app } => {
+                let dirs = LocalDirs::create(parents, app)?;
                 *state = State::Made(dirs.clone());
                 Ok(dirs)
             }
@@ -48,7 +65,7 @@ impl Disk {
 
     /// Removes the folders, as soon as nobody reads a file in them.
     pub(crate) fn close(&self) {
-        *self.state.lock() = State::Closed;
+        *self.0.lock() = State::Closed;
     }
 }
 
@@ -58,7 +75,7 @@ impl BlockFiles for Disk {
     }
 
     fn failed(&self, path: &Path, error: &io::Error) {
-        if let State::Made(dirs) = &*self.state.lock() {
+        if let State::Made(dirs) = &*self.0.lock() {
             dirs.failed(path, error);
         }
     }

@@ -1,12 +1,10 @@
 //! What the tasks of one executor share.
 
-use std::{
-    path::PathBuf,
-    sync::{Arc, Weak},
-};
+use std::sync::{Arc, Weak};
 
 use firesteel_scheduler::BlockUpdate;
 use firesteel_storage::{
+    block::{Directory, Peers},
     codec::Compression,
     memory::{Evictor, MemoryConf, MemoryConfError, MemoryManager, physical_memory},
 };
@@ -16,7 +14,12 @@ use firesteel_types::{
 };
 
 use super::Disk;
-use crate::{Conf, broadcast::BroadcastStore, cache::BlockStore, shuffle::ShuffleStore};
+use crate::{
+    Conf,
+    broadcast::BroadcastStore,
+    cache::{BlockStore, NoPeers, ToDriver},
+    shuffle::{RemoteShuffles, ShuffleStore},
+};
 
 /// The stores of one executor, what they may use, and its line to the driver.
 pub(crate) struct Environment {
@@ -30,21 +33,37 @@ pub(crate) struct Environment {
     pub(crate) driver: Arc<dyn DriverLine>,
 }
 
+/// What is around an executor: other processes of the application, or none.
+pub(crate) struct Surroundings {
+    pub(crate) executor: ExecutorId,
+    pub(crate) host: Host,
+    pub(crate) disk: Arc<Disk>,
+    pub(crate) driver: Arc<dyn DriverLine>,
+    pub(crate) directory: Arc<dyn Directory>,
+    pub(crate) peers: Arc<dyn Peers>,
+    /// The way to the map outputs of other executors.
+    pub(crate) remote: Option<RemoteShuffles>,
+}
+
+impl Surroundings {
+    /// Of the only process of an application.
+    pub(crate) fn alone(conf: &Conf, host: Host, app: &str, driver: Arc<dyn DriverLine>) -> Self {
+        Self {
+            executor: ExecutorId::DRIVER,
+            host,
+            disk: Disk::below(conf, app),
+            directory: Arc::new(ToDriver(driver.clone())),
+            peers: Arc::new(NoPeers),
+            driver,
+            remote: None,
+        }
+    }
+}
+
 impl Environment {
-    /// Empty stores with the memory and the folders that the settings say.
-    pub(crate) fn new(
-        conf: &Conf,
-        host: Host,
-        app: &str,
-        driver: Arc<dyn DriverLine>,
-    ) -> Result<Arc<Self>, MemoryConfError> {
+    /// Empty stores with the memory that the settings say.
+    pub(crate) fn new(conf: &Conf, around: Surroundings) -> Result<Arc<Self>, MemoryConfError> {
         let memory = MemoryManager::new(memory_conf(conf)?);
-        let folders = conf.get(settings::LOCAL_DIR);
-        let folders = match &folders {
-            Some(list) => list.split(',').map(|folder| PathBuf::from(folder.trim())).collect(),
-            None => vec![std::env::temp_dir()],
-        };
-        let disk = Disk::new(folders, app);
         let codec = match conf.get(settings::IO_COMPRESSION_CODEC) {
             Codec::Lz4 => Compression::Lz4,
             Codec::Zstd => {
@@ -53,11 +72,14 @@ impl Environment {
         };
         let compressed = |is_on| if is_on { codec } else { Compression::None };
         let compression = compressed(conf.get(settings::RDD_COMPRESS));
+        let shuffle_compression = compressed(conf.get(settings::SHUFFLE_COMPRESS));
+        let blocks = BlockStore::new(&around, &memory, compression);
+        let Surroundings { host, disk, driver, remote, .. } = around;
         let environment = Arc::new(Self {
-            blocks: BlockStore::new(&host, &memory, &disk, compression, &driver),
             host,
-            shuffles: ShuffleStore::new(&memory, &disk, compressed(conf.get(settings::SHUFFLE_COMPRESS))),
-            broadcasts: BroadcastStore::default(),
+            shuffles: ShuffleStore::new(&memory, &disk, shuffle_compression, remote),
+            broadcasts: BroadcastStore::new(&blocks),
+            blocks,
             spill_compression: compressed(conf.get(settings::SHUFFLE_SPILL_COMPRESS)),
             memory,
             disk,

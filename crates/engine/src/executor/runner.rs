@@ -8,15 +8,16 @@ use std::{
 
 use hashbrown::HashMap;
 use parking_lot::Mutex;
+use serde::{Deserialize, Serialize};
 
 use firesteel_scheduler::TaskDescription;
 use firesteel_types::{AttemptId, Properties, RddId, TaskFailure, TaskMetrics};
 
-use super::{Abort, Environment, KillSwitch, TaskContext, TaskIdentity, blame, hook, memory};
+use super::{Abort, Environment, KillSwitch, TaskContext, TaskIdentity, abort_task, blame, hook, memory};
 use crate::{
     accumulator::Updates,
+    backend::TaskData,
     contain::{contain, discard, payload_text},
-    rdd::RddHandle,
     stage::{Form, StageProgram, TaskOutput},
 };
 
@@ -24,17 +25,17 @@ use crate::{
 const EARLY_KILL_KEPT: Duration = Duration::from_secs(10);
 
 /// A task with everything it needs to run.
-pub(crate) struct Launch {
+pub(crate) struct Work<P> {
     pub(crate) task: Box<TaskDescription>,
-    pub(crate) program: Arc<dyn StageProgram>,
-    /// The last RDD of the stage.
-    pub(crate) rdd: RddHandle,
     pub(crate) partitions: u32,
     pub(crate) properties: Properties,
-    pub(crate) partition_data: Vec<(RddId, u32, Arc<[u8]>)>,
+    pub(crate) partition_data: TaskData,
+    /// Gives the operators of its stage, or says why it cannot. Called in the task, since it may run the user's code.
+    pub(crate) program: P,
 }
 
 /// How an attempt ended, for the driver.
+#[derive(Serialize, Deserialize)]
 pub(crate) struct Report {
     pub(crate) attempt: AttemptId,
     pub(crate) end: ReportedEnd,
@@ -43,6 +44,7 @@ pub(crate) struct Report {
 }
 
 /// With a result, or why without.
+#[derive(Serialize, Deserialize)]
 pub(crate) enum ReportedEnd {
     Finished(TaskOutput),
     Failed { failure: TaskFailure, operator: Option<RddId> },
@@ -56,8 +58,15 @@ pub(crate) struct Executor {
 }
 
 enum Kill {
-    Running(Arc<KillSwitch>),
-    Early { reason: String, at: Instant },
+    /// The attempt is here; with its context once it has begun.
+    Here {
+        switch: Arc<KillSwitch>,
+        task: Option<TaskContext>,
+    },
+    Early {
+        reason: String,
+        at: Instant,
+    },
 }
 
 impl Executor {
@@ -69,12 +78,12 @@ impl Executor {
     pub(crate) fn kill(&self, attempt: AttemptId, reason: String) {
         let mut kills = self.kills.lock();
         match kills.get(&attempt) {
-            Some(Kill::Running(switch)) => switch.kill(reason),
+            Some(Kill::Here { switch, .. }) => switch.kill(reason),
             Some(Kill::Early { .. }) => (),
             None => {
                 let now = Instant::now();
                 kills.retain(|_, kill| match kill {
-                    Kill::Running(_) => true,
+                    Kill::Here { .. } => true,
                     Kill::Early { at, .. } => now.duration_since(*at) < EARLY_KILL_KEPT,
                 });
                 kills.insert(attempt, Kill::Early { reason, at: now });
@@ -85,30 +94,68 @@ impl Executor {
     /// Orders the end of everything that runs.
     pub(crate) fn kill_all(&self, reason: &str) {
         for kill in self.kills.lock().values() {
-            if let Kill::Running(switch) = kill {
+            if let Kill::Here { switch, .. } = kill {
                 switch.kill(reason);
             }
         }
     }
 
+    /// An attempt has come and waits to be run: from now on it can be killed, however long that takes.
+    pub(crate) fn admit(&self, attempt: AttemptId) {
+        self.switch_for(attempt);
+    }
+
+    /// An attempt that was admitted will not be run.
+    pub(crate) fn forget(&self, attempt: AttemptId) {
+        self.kills.lock().remove(&attempt);
+    }
+
+    /// The figures of what runs, so far.
+    pub(crate) fn figures(&self) -> Vec<(AttemptId, TaskMetrics)> {
+        let kills = self.kills.lock();
+        let running = kills.iter().filter_map(|(attempt, kill)| match kill {
+            Kill::Here { task: Some(task), .. } => Some((*attempt, task.metrics())),
+            Kill::Here { task: None, .. } | Kill::Early { .. } => None,
+        });
+        running.collect()
+    }
+
+    /// Whether no attempt is here.
+    pub(crate) fn is_idle(&self) -> bool {
+        !self.kills.lock().values().any(|kill| matches!(kill, Kill::Here { .. }))
+    }
+
     /// Runs the task to its end, whatever that is. Never unwinds.
-    pub(crate) fn run(&self, launch: Launch) -> Report {
-        let attempt = launch.task.attempt;
+    pub(crate) fn run(&self, work: Work<impl FnOnce() -> Result<Arc<dyn StageProgram>, String>>) -> Report {
+        let Work { task, partitions, properties, partition_data, program } = work;
+        let attempt = task.attempt;
         let switch = self.switch_for(attempt);
         let cancelled = switch.clone();
         let memory = self.environment.memory.task(attempt).cancelled_by(move || cancelled.is_killed());
         memory::set_memory(Some(memory));
-        let (task, program) = self.prepare(launch, switch);
+        let identity = TaskIdentity::new(*task, partitions, properties);
+        let task = TaskContext::new(identity, switch, self.environment.clone(), partition_data);
+        if self.form == Form::Shipped
+            && let Some(Kill::Here { task: here, .. }) = self.kills.lock().get_mut(&attempt)
+        {
+            *here = Some(task.clone());
+        }
         TaskContext::set_current(Some(task.clone()));
         // What the task before left behind is not this one's.
         drop((blame::take_blamed(), hook::take()));
         let began = Instant::now();
         let ended = catch_unwind(AssertUnwindSafe(|| {
             task.check();
-            program.run(&task, self.form)
+            let program = program().unwrap_or_else(|message| unreadable(message));
+            let output = program.run(&task, self.form);
+            (output, program)
         }));
+        let mut ran = None;
         let end = match ended {
-            Ok(output) => complete(&task, output),
+            Ok((output, program)) => {
+                ran = Some(program);
+                complete(&task, output)
+            }
             Err(payload) => {
                 let (failure, operator) = failure_of(&task, payload);
                 task.listeners().fail(&task, &failure.to_string());
@@ -125,7 +172,7 @@ impl Executor {
         self.kills.lock().remove(&attempt);
         let metrics = TaskMetrics { run_time_us, peak_memory_bytes: memory::peak_bytes(), ..task.metrics() };
         // What the task held and what it ran may be dropped here for good, and both are the user's.
-        discard((task, program));
+        discard((task, ran));
         self.environment.blocks.release(attempt);
         memory::set_memory(None);
         Report { attempt, end, metrics, updates }
@@ -133,29 +180,23 @@ impl Executor {
 
     fn switch_for(&self, attempt: AttemptId) -> Arc<KillSwitch> {
         let switch = Arc::new(KillSwitch::default());
-        let before = self.kills.lock().insert(attempt, Kill::Running(switch.clone()));
+        let mut kills = self.kills.lock();
+        if let Some(Kill::Here { switch, .. }) = kills.get(&attempt) {
+            return switch.clone();
+        }
+        let before = kills.insert(attempt, Kill::Here { switch: switch.clone(), task: None });
+        drop(kills);
         if let Some(Kill::Early { reason, .. }) = before {
             switch.kill(reason);
         }
         switch
     }
+}
 
-    fn prepare(&self, launch: Launch, switch: Arc<KillSwitch>) -> (TaskContext, Arc<dyn StageProgram>) {
-        let Launch { task, program, partitions, properties, partition_data, rdd: _ } = launch;
-        let task = *task;
-        let identity = TaskIdentity {
-            set: task.set,
-            attempt: task.attempt,
-            number: task.number,
-            partition: task.partition,
-            partitions,
-            executor: task.executor,
-            cpus: task.cpus,
-            resources: task.resources,
-            properties,
-        };
-        (TaskContext::new(identity, switch, self.environment.clone(), partition_data), program)
-    }
+/// Ends the task: its stage cannot be built here.
+fn unreadable(message: String) -> ! {
+    let message = format!("the operators of the stage cannot be deserialized: {message}");
+    abort_task(Abort::Failed { message, operator: None })
 }
 
 /// A task that gave an output has succeeded only if its completion listeners did.

@@ -1,4 +1,4 @@
-//! Shuffles: what map tasks leave for reduce tasks, in memory or in files, within one process for now.
+//! Shuffles: what map tasks leave for reduce tasks, in memory or in files, here or in other processes.
 //!
 //! The map side of a shuffle is a stage of its own, kept without its types by a [`ShuffleHandle`]; the reduce side
 //! reads with a [`ShuffleRead`], whose type does not name what is behind the shuffle.
@@ -8,6 +8,7 @@ mod handle;
 mod map_output;
 mod map_task;
 mod read;
+mod remote;
 mod store;
 
 pub(crate) use buckets::Buckets;
@@ -15,4 +16,5 @@ pub use handle::ShuffleHandle;
 pub(crate) use handle::WeakShuffle;
 pub(crate) use map_task::{Deal, MapSide, MapTask};
 pub(crate) use read::{Batch, ShuffleRead};
+pub(crate) use remote::{MapTables, PlacedBlocks, RemoteShuffles};
 pub(crate) use store::ShuffleStore;

@@ -1,12 +1,14 @@
 //! What a reduce task reads of a shuffle: [`ShuffleRead`].
 
-use std::{marker::PhantomData, rc::Rc};
+use std::{cell::RefCell, convert::Infallible, io::BufReader, iter, marker::PhantomData, rc::Rc};
 
+use firesteel_storage::{codec::RowsReader, shuffle::fetch::FetchedBlock};
 use firesteel_types::{FetchFailure, PartitionId, ShuffleId};
 
 use super::{
-    ShuffleHandle,
+    RemoteShuffles, ShuffleHandle,
     map_output::{FileBlock, MapBlocks, TypedBuckets},
+    remote::Arrivals,
 };
 use crate::{
     data::Data,
@@ -27,8 +29,16 @@ pub(crate) struct ShuffleRead<T> {
 /// The blocks that the map tasks left for one reduce partition, in the order of the map tasks. Empty ones are left out.
 pub(crate) struct Blocks<'a, T> {
     blocks: Vec<Block<'a, T>>,
+    way: Way,
+}
+
+/// How blocks are read.
+#[derive(Clone)]
+struct Way {
     /// What is known of a block that cannot be read.
-    place: FetchFailure,
+    place: Rc<FetchFailure>,
+    /// The blocks of other processes, which are on their way.
+    arrivals: Option<Rc<RefCell<Arrivals>>>,
 }
 
 /// One block, and the map task that left it.
@@ -42,6 +52,8 @@ enum BlockRows<'a, T> {
     Lent(&'a [T]),
     /// To be read from a file.
     File(FileBlock),
+    /// To be had from another process, where it has about so many bytes.
+    Remote { stored_bytes: u64 },
 }
 
 /// Some rows of a block.
@@ -65,11 +77,55 @@ impl<T: Data> ShuffleRead<T> {
 
     /// Where the rows for `partition` are. Nothing is read yet but what is in memory.
     pub(crate) fn blocks<'a>(&self, partition: PartitionId, task: &'a TaskContext) -> Blocks<'a, T> {
+        let shuffles = &task.environment().shuffles;
+        match shuffles.remote() {
+            None => self.own_blocks(partition, 0..self.maps, task),
+            Some(remote) => self.all_blocks(remote, partition, task),
+        }
+    }
+
+    /// Blocks of this and of other processes.
+    fn all_blocks<'a>(
+        &self,
+        remote: &RemoteShuffles,
+        partition: PartitionId,
+        task: &'a TaskContext,
+    ) -> Blocks<'a, T> {
+        let placed = remote.tables.input(self.shuffle, partition, task);
+        let placed = placed.unwrap_or_else(|failure| task.abort_fetch(failure));
+        let (own, others): (Vec<_>, Vec<_>) =
+            placed.into_iter().partition(|placed| placed.peer.executor == remote.own);
+        let own = own.iter().flat_map(|placed| placed.blocks.iter().map(|block| block.map.0));
+        let mut found = self.own_blocks(partition, own, task);
+        for placed in &others {
+            let remote = |stored_bytes| BlockRows::Remote { stored_bytes };
+            let blocks = placed.blocks.iter();
+            found
+                .blocks
+                .extend(blocks.map(|block| Block { map: block.map.0, rows: remote(block.size_bytes) }));
+        }
+        found.blocks.sort_unstable_by_key(|block| block.map);
+        if !others.is_empty() {
+            match remote.fetch(self.shuffle, others, task) {
+                Ok(arrivals) => found.way.arrivals = Some(Rc::new(RefCell::new(arrivals))),
+                Err(error) => task.abort_unfetched(&error.to_string()),
+            }
+        }
+        found
+    }
+
+    /// Blocks of these map tasks, all of which ran in this process.
+    fn own_blocks<'a>(
+        &self,
+        partition: PartitionId,
+        maps: impl Iterator<Item = u32>,
+        task: &'a TaskContext,
+    ) -> Blocks<'a, T> {
         let outputs = task.environment().shuffles.outputs(self.shuffle);
-        let mut found =
-            Blocks { blocks: Vec::with_capacity(self.maps as usize), place: self.place(partition, task) };
+        let way = Way { place: Rc::new(self.place(partition, task)), arrivals: None };
+        let mut found = Blocks { blocks: Vec::with_capacity(outputs.len()), way };
         let (mut records, mut bytes) = (0, 0);
-        for map in 0..self.maps {
+        for map in maps {
             task.check();
             let rows = match outputs.get(map as usize) {
                 Some(Some(MapBlocks::Typed(buckets))) => {
@@ -120,6 +176,8 @@ impl<T> BlockRows<'_, T> {
         match self {
             Self::Lent(rows) => rows.len() as u64,
             Self::File(block) => block.rows(),
+            // Rows are shorter on the way than in memory: by half as they are written, by more if compressed.
+            Self::Remote { stored_bytes } => 2 * raw_bytes(*stored_bytes) / size_of::<T>().max(1) as u64 + 1,
         }
     }
 
@@ -129,8 +187,14 @@ impl<T> BlockRows<'_, T> {
             Self::Lent(_) => 0,
             // What a row owns elsewhere is in its serialized form, and that is seldom much smaller.
             Self::File(block) => block.rows() * size_of::<T>() as u64 + 2 * block.raw_bytes(),
+            Self::Remote { stored_bytes } => 4 * raw_bytes(*stored_bytes),
         }
     }
+}
+
+/// About how many bytes a block has that takes so many when it is compressed.
+fn raw_bytes(stored: u64) -> u64 {
+    3 * stored
 }
 
 impl<'a, T: Data> Blocks<'a, T> {
@@ -151,14 +215,14 @@ impl<'a, T: Data> Blocks<'a, T> {
         if needed + index > task.room() {
             return Err(self);
         }
-        let Self { blocks, place } = self;
+        let Self { blocks, way } = self;
         let lend = |block| match block {
             Block { rows: BlockRows::Lent(rows), .. } => rows,
-            Block { map, rows: BlockRows::File(block) } => {
-                let mut rows = Vec::with_capacity(block.rows() as usize);
-                let batches = block.batches(|error| fail(&place, map, &error, task));
-                batches.for_each(|mut batch| rows.append(&mut batch));
-                task.hold(rows).as_slice()
+            Block { map, rows } => {
+                let known = if let BlockRows::File(block) = &rows { block.rows() } else { 0 };
+                let mut read = Vec::with_capacity(known as usize);
+                way.batches(map, rows, task).for_each(|mut batch| read.append(&mut batch));
+                task.hold(read).as_slice()
             }
         };
         Ok(blocks.into_iter().map(lend).collect())
@@ -166,17 +230,14 @@ impl<'a, T: Data> Blocks<'a, T> {
 
     /// Gives out all rows, in order, as many at a time as come together.
     pub(crate) fn for_each(self, task: &'a TaskContext, mut f: impl FnMut(Batch<'a, T>)) {
-        let Self { blocks, place } = self;
+        let Self { blocks, way } = self;
         for Block { map, rows } in blocks {
             match rows {
                 BlockRows::Lent(rows) => task.batches(rows).for_each(|rows| f(Batch::Lent(rows))),
-                BlockRows::File(block) => {
-                    let batches = block.batches(|error| fail(&place, map, &error, task));
-                    batches.for_each(|rows| {
-                        task.check();
-                        f(Batch::Owned(rows));
-                    });
-                }
+                elsewhere => way.batches(map, elsewhere, task).for_each(|rows| {
+                    task.check();
+                    f(Batch::Owned(rows));
+                }),
             }
         }
     }
@@ -192,8 +253,8 @@ impl<'a, T: Data> Blocks<'a, T> {
         task: &'a TaskContext,
         is_wanted: F,
     ) -> impl Iterator<Item = T> + use<'a, T, F> {
-        let Self { blocks, place } = self;
-        let (place, is_wanted) = (Rc::new(place), Rc::new(is_wanted));
+        let Self { blocks, way } = self;
+        let is_wanted = Rc::new(is_wanted);
         blocks.into_iter().flat_map(move |Block { map, rows }| {
             let is_wanted = is_wanted.clone();
             match rows {
@@ -201,10 +262,8 @@ impl<'a, T: Data> Blocks<'a, T> {
                     let rows = task.batches(rows).flatten();
                     Either::One(rows.filter(move |row| is_wanted(row)).cloned())
                 }
-                BlockRows::File(block) => {
-                    let place = place.clone();
-                    let batches = block.batches(move |error| fail(&place, map, &error, task));
-                    let rows = batches.inspect(|_| task.check()).flatten();
+                elsewhere => {
+                    let rows = way.batches(map, elsewhere, task).inspect(|_| task.check()).flatten();
                     Either::Two(rows.filter(move |row| is_wanted(row)))
                 }
             }
@@ -212,8 +271,56 @@ impl<'a, T: Data> Blocks<'a, T> {
     }
 
     fn fail(&self, map: u32, message: &str, task: &TaskContext) -> ! {
-        fail(&self.place, map, message, task)
+        fail(&self.way.place, map, message, task)
     }
+}
+
+impl Way {
+    /// The rows of a block that is not in memory, as many at a time as were written together.
+    fn batches<'a, T: Data>(
+        &self,
+        map: u32,
+        block: BlockRows<'a, T>,
+        task: &'a TaskContext,
+    ) -> impl Iterator<Item = Vec<T>> + use<'a, T> {
+        match block {
+            BlockRows::Lent(rows) => Either::One(Either::One(iter::once(rows.to_vec()))),
+            BlockRows::File(block) => {
+                let place = self.place.clone();
+                Either::One(Either::Two(block.batches(move |error| fail(&place, map, &error, task))))
+            }
+            BlockRows::Remote { .. } => {
+                let arrivals = self.arrivals.as_ref().expect("remote blocks are on their way");
+                let block = arrivals.borrow_mut().take(map, task);
+                task.count_shuffle_read(0, block.data.len());
+                let location = Some((block.peer.executor, block.peer.host.clone()));
+                let place = FetchFailure { location, ..FetchFailure::clone(&self.place) };
+                Either::Two(fetched_batches(block, task, move |error| fail(&place, map, &error, task)))
+            }
+        }
+    }
+}
+
+/// The rows of a block that has come.
+fn fetched_batches<T: Data>(
+    block: FetchedBlock,
+    task: &TaskContext,
+    fail: impl Fn(String) -> Infallible,
+) -> impl Iterator<Item = Vec<T>> {
+    let mut reader = RowsReader::<T, _>::new(BufReader::new(block.reader()));
+    iter::from_fn(move || {
+        // Its bytes count as on their way until it is read.
+        let _until_read = &block;
+        let mut rows = Vec::new();
+        match reader.next_batch(&mut rows) {
+            Ok(true) => {
+                task.count_shuffle_read(rows.len() as u64, 0);
+                Some(rows)
+            }
+            Ok(false) => None,
+            Err(error) => match fail(error.to_string()) {},
+        }
+    })
 }
 
 fn fail(place: &FetchFailure, map: u32, message: &str, task: &TaskContext) -> ! {

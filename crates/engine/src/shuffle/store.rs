@@ -8,7 +8,7 @@ use std::sync::{
     atomic::{AtomicU64, Ordering},
 };
 
-use hashbrown::HashMap;
+use hashbrown::{HashMap, HashSet};
 use parking_lot::Mutex;
 
 use firesteel_storage::{
@@ -19,6 +19,7 @@ use firesteel_storage::{
 use firesteel_types::{AttemptId, PartitionId, ShuffleId};
 
 use super::{
+    RemoteShuffles,
     buckets::Dealt,
     map_output::{MapBlocks, TypedBlocks},
 };
@@ -32,6 +33,10 @@ use crate::{
 /// The map outputs of one process.
 pub(crate) struct ShuffleStore {
     outputs: Mutex<HashMap<ShuffleId, Vec<Option<Output>>>>,
+    /// Shuffles that were removed while a map task of theirs may have been running; on executors only.
+    removed: Mutex<HashSet<ShuffleId>>,
+    /// The way to the outputs of other processes, if there are any.
+    remote: Option<RemoteShuffles>,
     memory: Arc<MemoryManager>,
     disk: Arc<Disk>,
     compression: Compression,
@@ -57,9 +62,16 @@ struct Output {
 }
 
 impl ShuffleStore {
-    pub(crate) fn new(memory: &Arc<MemoryManager>, disk: &Arc<Disk>, compression: Compression) -> Self {
+    pub(crate) fn new(
+        memory: &Arc<MemoryManager>,
+        disk: &Arc<Disk>,
+        compression: Compression,
+        remote: Option<RemoteShuffles>,
+    ) -> Self {
         Self {
             outputs: Mutex::default(),
+            removed: Mutex::default(),
+            remote,
             memory: memory.clone(),
             disk: disk.clone(),
             compression,
@@ -126,6 +138,10 @@ impl ShuffleStore {
 
     fn put(&self, MapPlace { shuffle, map, maps }: MapPlace, blocks: MapBlocks, bytes: u64) {
         let mut output = Some(Output { blocks, bytes, used: self.clock.fetch_add(1, Ordering::Relaxed) });
+        // An executor hears of a shuffle by its first map task.
+        if self.remote.is_some() && !self.removed.lock().contains(&shuffle) {
+            self.open(shuffle);
+        }
         if let Some(outputs) = self.outputs.lock().get_mut(&shuffle) {
             if outputs.len() < maps as usize {
                 outputs.resize_with(maps as usize, || None);
@@ -135,6 +151,19 @@ impl ShuffleStore {
             self.remove_files(shuffle);
         }
         self.forget(output);
+    }
+
+    /// The way to the outputs of other processes, if there are any.
+    pub(crate) fn remote(&self) -> Option<&RemoteShuffles> {
+        self.remote.as_ref()
+    }
+
+    /// The output of one map task as a file, for whoever serves it.
+    pub(crate) fn file(&self, shuffle: ShuffleId, map: PartitionId) -> Option<Arc<MapOutputFile>> {
+        match &self.outputs.lock().get(&shuffle)?.get(map.index())?.as_ref()?.blocks {
+            MapBlocks::File(file) => Some(file.clone()),
+            MapBlocks::Typed(_) => None,
+        }
     }
 
     /// Every map output of a shuffle, by map partition; none where it is missing.
@@ -217,6 +246,9 @@ impl ShuffleStore {
 
     /// Forgets a shuffle.
     pub(crate) fn remove(&self, shuffle: ShuffleId) {
+        if self.remote.is_some() {
+            self.removed.lock().insert(shuffle);
+        }
         let removed = self.outputs.lock().remove(&shuffle);
         let has_files =
             removed.iter().flatten().flatten().any(|output| matches!(output.blocks, MapBlocks::File(_)));
@@ -257,7 +289,7 @@ mod tests {
         let folder = tempfile::TempDir::new().unwrap();
         let memory = MemoryManager::new(MemoryConf { budget: 1 << 20, storage_fraction: 0.5 });
         let disk = Disk::new(vec![folder.path().to_path_buf()], "test");
-        let store = ShuffleStore::new(&memory, &disk, Compression::None);
+        let store = ShuffleStore::new(&memory, &disk, Compression::None, None);
         let place = MapPlace { shuffle: ShuffleId(3), map: PartitionId(0), maps: 1 };
         let keep = || {
             let dealt = Dealt { spills: Vec::new(), rows: TypedBuckets(vec![vec![1_u8]]), bytes: 1 };

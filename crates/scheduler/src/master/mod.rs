@@ -44,6 +44,7 @@ mod machine;
 mod place;
 mod recovery;
 mod schedule;
+mod why_waits;
 mod worker_info;
 mod worker_table;
 mod workers;
@@ -60,4 +61,5 @@ pub use event::{
 };
 pub use machine::{Master, RecoveryState};
 pub use schedule::{Demand, Room, cores_for_workers};
+pub use why_waits::AppWait;
 pub use worker_info::{DeadWorker, ExecutorDesc, WorkerInfo, WorkerState};

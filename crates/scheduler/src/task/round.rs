@@ -107,7 +107,7 @@ impl TaskScheduler {
             list.extend_from_slice(cx.executors.free());
             Coverage::Full
         } else if changed.is_empty() {
-            (self.offers, self.dirty) = (list, changed);
+            self.offers = list;
             return false;
         } else {
             changed.sort_unstable();

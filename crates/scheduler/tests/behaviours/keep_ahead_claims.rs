@@ -216,7 +216,7 @@ fn a_barrier_set_is_not_sent_ahead_and_nobody_else_while_it_waits_for_its_slots(
     let stages: Vec<_> = sent.iter().map(|effects| effects.launches()[0].set.stage.0).collect();
 
     assert_eq!(stages, [0, 2, 2, 2], "the third job takes the slots that are too few for the second");
-    assert_eq!(sent.iter().flat_map(|effects| effects.ahead()).count(), 0);
+    assert_eq!(sent.iter().flat_map(super::harness::Effects::ahead).count(), 0);
 }
 
 #[test]

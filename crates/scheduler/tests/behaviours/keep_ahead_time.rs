@@ -138,7 +138,7 @@ impl<D: Fn(ExecutorId, PartitionId) -> u64> Cluster<D> {
                 let attempts = returned.into_iter().map(|(id, _)| id).collect();
                 self.post(LATENCY_US, Letter::ToDriver(Event::TasksReturned { executor, attempts }));
             }
-            other => panic!("{other:?} is not for an executor"),
+            other => unreachable!("{other:?} is not for an executor"),
         }
     }
 
@@ -163,7 +163,7 @@ impl<D: Fn(ExecutorId, PartitionId) -> u64> Cluster<D> {
                     self.post(LATENCY_US, Letter::ToExecutor(effect));
                 }
                 Effect::JobSucceeded { .. } => self.is_over = true,
-                Effect::JobFailed { error, .. } => panic!("{error}"),
+                Effect::JobFailed { error, .. } => unreachable!("{error}"),
                 _ => (),
             }
         }

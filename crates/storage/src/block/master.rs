@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use firesteel_types::{ExecutorId, RddId, Rng, ShuffleId};
 use parking_lot::Mutex;
+use serde::{Deserialize, Serialize};
 
 use super::{
     Answer, BlockId, BlockUpdate, BroadcastId, Directory, Locations, Peer, Registered, Registration,
@@ -31,7 +32,7 @@ struct Manager {
 }
 
 /// An order to make new copies of a block, because holders were lost.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Replicate {
     /// What to copy.
     pub id: BlockId,

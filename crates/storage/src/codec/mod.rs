@@ -23,7 +23,8 @@ pub use checksum::{Checksum, ChecksumMismatch, ChecksumWriter, VerifyingReader};
 pub use compression::{Compression, UnknownCompression};
 pub use error::CodecError;
 pub use frame::{
-    FRAME_MAX, FRAME_ROWS_MAX, FRAME_TARGET, Frame, FrameReader, FrameSink, FrameWriter, Layout,
+    FRAME_MAX, FRAME_ROWS_MAX, FRAME_TARGET, Frame, FrameReader, FrameSink, FrameWriter, Layout, Survey,
+    survey,
 };
 pub use rows::Rows;
 pub use stream::{RowsReader, RowsWriter};

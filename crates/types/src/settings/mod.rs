@@ -20,6 +20,6 @@ pub use nearest::nearest;
 pub use registry::{Entry, Preset, SECTIONS, Section, entries, find};
 pub use setting::{Setting, SettingType, Shape};
 pub use table::{
-    application::*, barrier::*, exclusion::*, executors::*, files::*, master::*, memory::*, scheduling::*,
-    shuffle::*, speculation::*, tasks::*, worker::*,
+    application::*, barrier::*, exclusion::*, executors::*, files::*, master::*, memory::*, network::*,
+    scheduling::*, shuffle::*, speculation::*, tasks::*, worker::*,
 };

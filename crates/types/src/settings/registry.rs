@@ -3,8 +3,8 @@
 use super::{
     kind::Kind,
     table::{
-        application, barrier, exclusion, executors, files, master, memory, scheduling, shuffle, speculation,
-        tasks, worker,
+        application, barrier, exclusion, executors, files, master, memory, network, scheduling, shuffle,
+        speculation, tasks, worker,
     },
 };
 
@@ -53,6 +53,7 @@ pub const SECTIONS: &[Section] = &[
     barrier::SECTION,
     executors::SECTION,
     memory::SECTION,
+    network::SECTION,
     shuffle::SECTION,
     files::SECTION,
     master::SECTION,

@@ -6,7 +6,13 @@ use firesteel_storage::{
     memory::{Evictor, MemoryConf},
 };
 
+use firesteel_types::ExecutorId;
+
 use super::*;
+use crate::{
+    Conf,
+    executor::{Disk, DriverLine},
+};
 
 /// What was told, in order.
 #[derive(Default)]
@@ -42,7 +48,8 @@ fn store() -> (Arc<OnlyBlocks>, Arc<Told>, Arc<MemoryManager>) {
     let line: Arc<dyn DriverLine> = told.clone();
     let memory = MemoryManager::new(MemoryConf { budget: 100, storage_fraction: 0.5 });
     let disk = Disk::new(vec![std::env::temp_dir()], "test");
-    let store = BlockStore::new(&"here".into(), &memory, &disk, Compression::None, &line);
+    let around = Surroundings { disk, ..Surroundings::alone(&Conf::new(), "here".into(), "test", line) };
+    let store = BlockStore::new(&around, &memory, Compression::None);
     let store = Arc::new(OnlyBlocks(store));
     let evictor: std::sync::Weak<dyn Evictor> = Arc::<OnlyBlocks>::downgrade(&store);
     memory.set_evictor(evictor);

@@ -8,6 +8,7 @@ use std::{
     },
 };
 
+use bytes::Bytes;
 use parking_lot::Mutex;
 
 use firesteel_scheduler::{BlockUpdate, TaskDescription};
@@ -19,8 +20,8 @@ use firesteel_types::{
 use super::*;
 use crate::{
     Conf,
-    executor::{Blame, DriverLine, abort_task, install_panic_hook},
-    ship::{Frozen, Ship, ShipError, Thawing},
+    executor::{Blame, DriverLine, Surroundings, abort_task, install_panic_hook},
+    ship::ShipError,
     stage::ResultValue,
 };
 
@@ -40,7 +41,7 @@ struct Program<F>(F);
 impl<F: Fn(&TaskContext) + Send + Sync> StageProgram for Program<F> {
     fn run(&self, task: &TaskContext, _form: Form) -> TaskOutput {
         (self.0)(task);
-        TaskOutput::Result { value: ResultValue::Bytes(Vec::new()), size_bytes: 0 }
+        TaskOutput::Result { value: ResultValue::Bytes(Bytes::new()), size_bytes: 0 }
     }
 
     fn to_bytes(&self) -> Result<Vec<u8>, ShipError> {
@@ -50,17 +51,19 @@ impl<F: Fn(&TaskContext) + Send + Sync> StageProgram for Program<F> {
 
 fn executor() -> Executor {
     install_panic_hook();
-    let environment = Environment::new(&Conf::new(), "here".into(), "test", Arc::new(NoDriver)).unwrap();
+    let conf = Conf::new();
+    let environment =
+        Environment::new(&conf, Surroundings::alone(&conf, "here".into(), "test", Arc::new(NoDriver)))
+            .unwrap();
     Executor::new(environment, Form::Typed)
 }
 
 const ATTEMPT: AttemptId = AttemptId(7);
 
-fn launch(program: impl Fn(&TaskContext) + Send + Sync + 'static) -> Launch {
-    let mut frozen = Frozen::default();
-    frozen.value(&(RddId(0), 3_u32)).unwrap();
-    let bytes = frozen.into_bytes();
-    Launch {
+fn launch(
+    program: impl Fn(&TaskContext) + Send + Sync + 'static,
+) -> Work<impl FnOnce() -> Result<Arc<dyn StageProgram>, String>> {
+    Work {
         task: Box::new(TaskDescription {
             attempt: ATTEMPT,
             set: StageAttemptId { stage: StageId(4), attempt: 1 },
@@ -76,11 +79,10 @@ fn launch(program: impl Fn(&TaskContext) + Send + Sync + 'static) -> Launch {
             epoch: 0,
             barrier: None,
         }),
-        program: Arc::new(Program(program)),
-        rdd: RddHandle::thaw(&mut Thawing::new(&bytes)).unwrap(),
         partitions: 3,
         properties: Properties::default().with("team", "search"),
         partition_data: Vec::new(),
+        program: || Ok(Arc::new(Program(program)) as Arc<dyn StageProgram>),
     }
 }
 

@@ -8,4 +8,5 @@ mod placement;
 mod random;
 mod recovery;
 mod states;
+mod waits;
 mod workers;

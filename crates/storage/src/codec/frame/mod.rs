@@ -21,5 +21,5 @@ mod tests;
 mod writer;
 
 pub use header::{FRAME_MAX, FRAME_ROWS_MAX, FRAME_TARGET, Layout};
-pub use reader::{Frame, FrameReader};
+pub use reader::{Frame, FrameReader, Survey, survey};
 pub use writer::{FrameSink, FrameWriter};

@@ -38,13 +38,7 @@ impl<R: Read> FrameReader<R> {
     ///
     /// A frame that is damaged or cut is an error. The stream is then somewhere inside it, so there is no next one.
     pub fn next_frame(&mut self, raw: &mut Vec<u8>) -> Result<Option<Frame>, CodecError> {
-        let mut bytes = [0; HEADER_BYTES];
-        match read_full(&mut self.inner, &mut bytes)? {
-            0 => return Ok(None),
-            HEADER_BYTES => (),
-            read => return Err(CodecError::Truncated { missing: HEADER_BYTES - read }),
-        }
-        let (header, check) = Header::decode(&bytes)?;
+        let Some((header, check)) = self.next_header()? else { return Ok(None) };
         let length = header.stored_bytes as usize;
         if header.form == Stored::Plain {
             read_payload(&mut self.inner, length, raw)?;
@@ -59,10 +53,60 @@ impl<R: Read> FrameReader<R> {
         Ok(Some(Frame { rows: header.rows, layout: header.layout }))
     }
 
+    /// Checks the next frame without undoing its compression; gives its rows and their bytes, `None` at the end.
+    fn check_frame(&mut self) -> Result<Option<(u64, u64)>, CodecError> {
+        let Some((header, check)) = self.next_header()? else { return Ok(None) };
+        read_payload(&mut self.inner, header.stored_bytes as usize, &mut self.stored)?;
+        header.verify(check, &self.stored)?;
+        Ok(Some((u64::from(header.rows), u64::from(header.raw_bytes))))
+    }
+
+    fn next_header(&mut self) -> Result<Option<(Header, u32)>, CodecError> {
+        let mut bytes = [0; HEADER_BYTES];
+        match read_full(&mut self.inner, &mut bytes)? {
+            0 => Ok(None),
+            HEADER_BYTES => Header::decode(&bytes).map(Some),
+            read => Err(CodecError::Truncated { missing: HEADER_BYTES - read }),
+        }
+    }
+
     /// Gives the stream back.
     pub fn into_inner(self) -> R {
         self.inner
     }
+}
+
+/// What a block holds, found without decoding a row.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Survey {
+    /// How many rows.
+    pub rows: u64,
+    /// How many bytes they are before compression.
+    pub raw_bytes: u64,
+}
+
+/// Goes through the frames of a block and checks each of them.
+///
+/// ```
+/// use firesteel_storage::codec::{Compression, FrameWriter, RowsWriter, survey};
+///
+/// let mut writer = RowsWriter::new(FrameWriter::new(Vec::new(), Compression::Lz4)?);
+/// writer.extend(&[7_u64; 1000])?;
+/// let mut bytes = writer.finish()?.into_inner();
+/// assert_eq!(survey(&bytes[..])?.rows, 1000);
+/// if let Some(last) = bytes.last_mut() {
+///     *last ^= 1;
+/// }
+/// assert!(survey(&bytes[..]).is_err());
+/// # Ok::<(), firesteel_storage::codec::CodecError>(())
+/// ```
+pub fn survey(block: impl Read) -> Result<Survey, CodecError> {
+    let (mut reader, mut found) = (FrameReader::new(block), Survey::default());
+    while let Some((rows, raw_bytes)) = reader.check_frame()? {
+        found.rows += rows;
+        found.raw_bytes += raw_bytes;
+    }
+    Ok(found)
 }
 
 fn read_payload(inner: &mut impl Read, length: usize, out: &mut Vec<u8>) -> Result<(), CodecError> {

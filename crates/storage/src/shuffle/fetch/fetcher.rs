@@ -72,8 +72,10 @@ pub struct FetchConf {
     pub files: MakeFile,
     /// Whether the reader's task was told to stop. Asked between blocks and ten times a second while it waits.
     pub is_cancelled: Arc<dyn Fn() -> bool + Send + Sync>,
-    /// Decides the order of the requests.
+    /// Decides the order of the requests, unless they are to go in order.
     pub seed: u64,
+    /// Whether blocks are asked for in the order of their ids, for a reader that wants them in that order.
+    pub in_order: bool,
 }
 
 impl FetchConf {
@@ -89,6 +91,7 @@ impl FetchConf {
             files: Arc::new(move || tempfile::tempfile_in(&folder)),
             is_cancelled: Arc::new(|| false),
             seed: 0,
+            in_order: false,
         }
     }
 }
@@ -208,7 +211,11 @@ impl ShuffleFetcher {
                 blocks.map(move |(id, _)| (peer.clone(), id))
             })
             .collect();
-        let requests = plan::requests(remote, &conf.limits, &mut Rng::new(conf.seed));
+        let mut requests = plan::requests(remote, &conf.limits, &mut Rng::new(conf.seed));
+        if conf.in_order {
+            let first = |request: &Request| request.blocks.iter().map(|wanted| wanted.id).min();
+            requests.make_contiguous().sort_by_key(first);
+        }
         let left = local.len() + requests.iter().map(|request| request.blocks.len()).sum::<usize>();
         let state = State {
             window: Window::new(requests, conf.limits),

@@ -13,6 +13,7 @@ pub(super) mod executors;
 pub(super) mod files;
 pub(super) mod master;
 pub(super) mod memory;
+pub(super) mod network;
 pub(super) mod scheduling;
 pub(super) mod shuffle;
 pub(super) mod speculation;

@@ -1,0 +1,201 @@
+//! The executors that the driver has a line to: [`Links`].
+
+use firesteel_net::{Address, Line, SendError};
+use firesteel_types::{AttemptId, ExecutorId, StageAttemptId};
+use hashbrown::{HashMap, HashSet};
+use parking_lot::Mutex;
+
+use crate::{
+    backend::Launch,
+    protocol::{Addresses, Joining, StageOrder, TaskOrder, ToExecutor},
+    stage::{PreparedStage, Program},
+};
+
+/// From this size on what is to be sent to an executor goes in several messages.
+const MESSAGE_TARGET: u64 = 8 << 20;
+
+/// The lines to executors, and what was sent on them.
+#[derive(Default)]
+pub(super) struct Links(Mutex<State>);
+
+#[derive(Default)]
+struct State {
+    /// Those that asked to join and were not answered yet, in their order for each id.
+    joining: HashMap<ExecutorId, Vec<Link>>,
+    joined: HashMap<ExecutorId, Link>,
+    /// Where the shuffle files of all executors are served, also of those that are gone.
+    shuffles: HashMap<ExecutorId, Address>,
+}
+
+struct Link {
+    line: Line<ToExecutor>,
+    joining: Box<Joining>,
+    /// The stages that it has.
+    stages: HashSet<StageAttemptId>,
+}
+
+/// What could not be sent, and how large it is.
+pub(super) struct TooLarge {
+    pub(super) attempt: AttemptId,
+    pub(super) size_bytes: u64,
+}
+
+impl Links {
+    /// An executor asks to join.
+    pub(super) fn ask(&self, line: Line<ToExecutor>, joining: Box<Joining>) {
+        let executor = joining.executor;
+        let asking = Link { line, joining, stages: HashSet::new() };
+        self.0.lock().joining.entry(executor).or_default().push(asking);
+    }
+
+    /// The oldest of those that asked to join under this id is answered: with `joins`, it is one of us.
+    pub(super) fn answer(&self, executor: ExecutorId, joins: bool) -> Option<Line<ToExecutor>> {
+        let mut state = self.0.lock();
+        let asked = state.joining.get_mut(&executor)?;
+        let oldest = asked.remove(0);
+        if asked.is_empty() {
+            state.joining.remove(&executor);
+        }
+        let line = oldest.line.clone();
+        if joins {
+            state.shuffles.insert(executor, oldest.joining.shuffles.clone());
+            state.joined.insert(executor, oldest);
+        }
+        Some(line)
+    }
+
+    /// A line broke: says whether it was that of a member.
+    pub(super) fn closed(&self, executor: ExecutorId, line: u64) -> bool {
+        let mut state = self.0.lock();
+        if let Some(asked) = state.joining.get_mut(&executor) {
+            asked.retain(|link| link.line.id() != line);
+        }
+        let is_member = state.joined.get(&executor).is_some_and(|link| link.line.id() == line);
+        if is_member {
+            state.joined.remove(&executor);
+        }
+        is_member
+    }
+
+    /// An executor is gone for good: its line is closed.
+    pub(super) fn remove(&self, executor: ExecutorId) {
+        let removed = self.0.lock().joined.remove(&executor);
+        if let Some(link) = removed {
+            link.line.close();
+        }
+    }
+
+    /// Sends to one executor. If it is gone, others will say so.
+    pub(super) fn send(&self, to: ExecutorId, message: &ToExecutor) {
+        let line = self.0.lock().joined.get(&to).map(|link| link.line.clone());
+        if let Some(line) = line {
+            deliver(to, &line, message);
+        }
+    }
+
+    /// Sends to every executor.
+    pub(super) fn send_all(&self, message: &ToExecutor) {
+        let lines: Vec<_> =
+            self.0.lock().joined.iter().map(|(executor, link)| (*executor, link.line.clone())).collect();
+        for (executor, line) in lines {
+            deliver(executor, &line, message);
+        }
+    }
+
+    /// Tells those that have a stage that no task of it will come.
+    pub(super) fn forget_stage(&self, set: StageAttemptId) {
+        let mut state = self.0.lock();
+        for (executor, link) in &mut state.joined {
+            if link.stages.remove(&set) {
+                deliver(*executor, &link.line, &ToExecutor::ForgetStage(set));
+            }
+        }
+    }
+
+    /// Sends tasks to their executors, each with its stage if that was not sent before; gives those that are too large
+    /// for a message, and the sizes of those that are large.
+    pub(super) fn launch(&self, launches: Vec<Launch>, max_bytes: u64) -> Vec<TooLarge> {
+        let mut too_large = Vec::new();
+        let mut batches: HashMap<ExecutorId, Batch> = HashMap::new();
+        let mut state = self.0.lock();
+        for Launch { task, stage, partition_data: data } in launches {
+            let executor = task.executor;
+            // One that is gone will be reported, and its tasks with it.
+            let Some(link) = state.joined.get_mut(&executor) else { continue };
+            let is_new = !link.stages.contains(&task.set);
+            let order = is_new.then(|| stage_order(&stage));
+            let stage_bytes = order.as_ref().map_or(0, |order| order.program.len() as u64);
+            let bytes = stage_bytes + data.iter().map(|(_, _, data)| data.len() as u64).sum::<u64>();
+            if bytes >= max_bytes {
+                too_large.push(TooLarge { attempt: task.attempt, size_bytes: bytes });
+                continue;
+            }
+            link.stages.insert(task.set);
+            let batch = batches.entry(executor).or_default();
+            if batch.bytes > 0 && batch.bytes + bytes > MESSAGE_TARGET {
+                std::mem::take(batch).send(executor, &link.line);
+            }
+            batch.bytes += bytes;
+            batch.stages.extend(order);
+            batch.tasks.push(TaskOrder { task, data });
+        }
+        for (executor, batch) in batches {
+            if let Some(link) = state.joined.get(&executor) {
+                batch.send(executor, &link.line);
+            }
+        }
+        too_large
+    }
+
+    /// Where an executor serves its blocks.
+    pub(super) fn block_address(&self, executor: ExecutorId) -> Option<Address> {
+        self.0.lock().joined.get(&executor).map(|link| link.joining.blocks.clone())
+    }
+
+    /// Where these executors serve their blocks.
+    pub(super) fn block_addresses(&self, executors: impl Iterator<Item = ExecutorId>) -> Addresses {
+        executors.filter_map(|executor| Some((executor, self.block_address(executor)?))).collect()
+    }
+
+    /// Where the shuffle files of all executors are served.
+    pub(super) fn shuffle_addresses(&self) -> Addresses {
+        let state = self.0.lock();
+        state.shuffles.iter().map(|(executor, address)| (*executor, address.clone())).collect()
+    }
+}
+
+#[derive(Default)]
+struct Batch {
+    bytes: u64,
+    stages: Vec<StageOrder>,
+    tasks: Vec<TaskOrder>,
+}
+
+impl Batch {
+    fn send(self, executor: ExecutorId, line: &Line<ToExecutor>) {
+        deliver(executor, line, &ToExecutor::Launch { stages: self.stages, tasks: self.tasks });
+    }
+}
+
+fn stage_order(stage: &PreparedStage) -> StageOrder {
+    let program = match &stage.program {
+        Program::Shipped(program) => program.clone(),
+        Program::Here(_) => unreachable!("tasks run elsewhere"),
+    };
+    let launch = &stage.launch;
+    StageOrder {
+        set: launch.set,
+        program,
+        partitions: launch.partitions,
+        properties: launch.properties.clone(),
+    }
+}
+
+/// Sends; a line that is closed is no news.
+fn deliver(executor: ExecutorId, line: &Line<ToExecutor>, message: &ToExecutor) {
+    match line.send(message) {
+        Ok(()) => (),
+        Err(SendError::Closed) => tracing::debug!(%executor, "a message was not sent: the line is closed"),
+        Err(error) => tracing::error!(%executor, %error, "a message cannot be sent"),
+    }
+}

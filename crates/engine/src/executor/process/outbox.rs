@@ -1,0 +1,105 @@
+//! Reports on their way to the driver, many at a time: [`Outbox`].
+
+use std::{
+    io,
+    sync::{Arc, Weak},
+    thread,
+    time::{Duration, Instant},
+};
+
+use firesteel_net::Line;
+use parking_lot::{Condvar, Mutex};
+
+use crate::{executor::Report, protocol::ToDriver};
+
+/// How many reports are sent at the latest.
+const MANY: usize = 64;
+/// How long a report waits at most for others to go with it.
+const PATIENCE: Duration = Duration::from_millis(1);
+
+/// Reports that wait to be sent together. While tasks follow each other on a slot, each of them would otherwise be a
+/// message of its own.
+pub(super) struct Outbox {
+    line: Line<ToDriver>,
+    waiting: Mutex<Waiting>,
+    began: Condvar,
+}
+
+#[derive(Default)]
+struct Waiting {
+    reports: Vec<Report>,
+    since: Option<Instant>,
+    is_closed: bool,
+}
+
+impl Outbox {
+    /// Starts the thread that sends what has waited long enough.
+    pub(super) fn start(line: Line<ToDriver>) -> io::Result<Arc<Self>> {
+        let outbox = Arc::new(Self { line, waiting: Mutex::default(), began: Condvar::new() });
+        let weak = Arc::downgrade(&outbox);
+        thread::Builder::new().name("firesteel-outbox".to_owned()).spawn(move || run(&weak))?;
+        Ok(outbox)
+    }
+
+    /// Sends a report: at once, or with those that follow if more of them are about to come.
+    pub(super) fn add(&self, report: Report, more_follow: bool) {
+        let mut waiting = self.waiting.lock();
+        waiting.reports.push(report);
+        if !more_follow || waiting.reports.len() >= MANY {
+            return self.send(&mut waiting);
+        }
+        if waiting.since.is_none() {
+            waiting.since = Some(Instant::now());
+            self.began.notify_one();
+        }
+    }
+
+    /// Sends everything; nothing waits any more.
+    pub(super) fn close(&self) {
+        let mut waiting = self.waiting.lock();
+        waiting.is_closed = true;
+        self.send(&mut waiting);
+        self.began.notify_one();
+    }
+
+    /// Sends what waits. In order, so the lock is held; sending never waits.
+    fn send(&self, waiting: &mut Waiting) {
+        waiting.since = None;
+        let reports = std::mem::take(&mut waiting.reports);
+        if reports.is_empty() {
+            return;
+        }
+        if let Err(error) = self.line.send(&ToDriver::Reports(reports)) {
+            tracing::debug!(%error, "reports cannot be sent: the driver is gone");
+        }
+    }
+
+    /// Waits until something has waited long enough and sends it; says whether to go on.
+    fn turn(&self) -> bool {
+        let mut waiting = self.waiting.lock();
+        loop {
+            if waiting.is_closed {
+                return false;
+            }
+            match waiting.since {
+                None => drop(self.began.wait_for(&mut waiting, Duration::from_secs(1))),
+                Some(since) if since.elapsed() >= PATIENCE => {
+                    self.send(&mut waiting);
+                    return true;
+                }
+                Some(since) => drop(self.began.wait_until(&mut waiting, since + PATIENCE)),
+            }
+            if waiting.since.is_none() {
+                return true;
+            }
+        }
+    }
+}
+
+fn run(outbox: &Weak<Outbox>) {
+    while let Some(outbox) = outbox.upgrade() {
+        if !outbox.turn() {
+            return;
+        }
+    }
+}

@@ -1,0 +1,87 @@
+//! What a worker tells an executor that it starts: [`Start`].
+
+use std::{collections::BTreeMap, env, fmt::Display, path::PathBuf, str::FromStr, sync::Arc};
+
+use firesteel_net::{Address, Secret};
+use firesteel_types::{AppId, ExecutorId, Host, ProfileId, ResourceName};
+
+use crate::{Error, Result};
+
+/// The first argument of executors, by which they know what they are.
+pub(crate) const ARGUMENT: &str = "--firesteel-executor";
+
+/// Who this executor is and whom it works for.
+pub(super) struct Start {
+    pub(super) executor: ExecutorId,
+    pub(super) app: AppId,
+    pub(super) driver: Address,
+    pub(super) host: Host,
+    pub(super) cores: u32,
+    pub(super) memory_mib: u64,
+    pub(super) profile: ProfileId,
+    pub(super) secret: Secret,
+    /// The worker that started it, whose end is its end.
+    pub(super) worker: Option<Address>,
+    /// Who serves its shuffle files when it is gone.
+    pub(super) shuffle_service: Option<Address>,
+    pub(super) folders: Vec<PathBuf>,
+    pub(super) resources: BTreeMap<ResourceName, Vec<Arc<str>>>,
+}
+
+impl Start {
+    /// Reads the environment.
+    pub(super) fn from_env() -> Result<Self> {
+        let folders = text("FIRESTEEL_LOCAL_DIRS")?;
+        let secret = text("FIRESTEEL_APP_SECRET")?;
+        let secret = Secret::from_hex(&secret)
+            .map_err(|error| Error::invalid(format!("FIRESTEEL_APP_SECRET: {error}")))?;
+        Ok(Self {
+            executor: ExecutorId(value("FIRESTEEL_EXECUTOR_ID")?),
+            app: AppId::from(text("FIRESTEEL_APP_ID")?.as_str()),
+            driver: value("FIRESTEEL_DRIVER_URL")?,
+            host: text("FIRESTEEL_EXECUTOR_HOST")?.as_str().into(),
+            cores: value("FIRESTEEL_EXECUTOR_CORES")?,
+            memory_mib: value("FIRESTEEL_EXECUTOR_MEMORY_MIB")?,
+            profile: ProfileId(value("FIRESTEEL_RESOURCE_PROFILE_ID")?),
+            secret,
+            worker: optional("FIRESTEEL_WORKER_URL")?,
+            shuffle_service: optional("FIRESTEEL_SHUFFLE_SERVICE")?,
+            folders: folders.split(',').filter(|folder| !folder.is_empty()).map(PathBuf::from).collect(),
+            resources: resources()?,
+        })
+    }
+}
+
+/// The addresses of custom resources: `name=address,address;name=…`.
+fn resources() -> Result<BTreeMap<ResourceName, Vec<Arc<str>>>> {
+    let Ok(list) = env::var("FIRESTEEL_EXECUTOR_RESOURCES") else { return Ok(BTreeMap::new()) };
+    let one = |entry: &str| {
+        let (name, addresses) = entry.split_once('=')?;
+        Some((name.into(), addresses.split(',').map(Arc::from).collect()))
+    };
+    let entries = list.split(';').filter(|entry| !entry.is_empty());
+    entries.map(|entry| one(entry).ok_or_else(|| wrong("FIRESTEEL_EXECUTOR_RESOURCES", entry))).collect()
+}
+
+fn text(variable: &str) -> Result<String> {
+    let missing =
+        |_| Error::invalid(format!("{variable} is not set: executors are started by workers, not by hand"));
+    env::var(variable).map_err(missing)
+}
+
+fn value<T: FromStr>(variable: &str) -> Result<T> {
+    let text = text(variable)?;
+    text.parse().map_err(|_| wrong(variable, &text))
+}
+
+fn optional<T: FromStr>(variable: &str) -> Result<Option<T>> {
+    if env::var_os(variable).is_none_or(|value| value.is_empty()) {
+        Ok(None)
+    } else {
+        value(variable).map(Some)
+    }
+}
+
+fn wrong(variable: &str, text: impl Display) -> Error {
+    Error::invalid(format!("{variable} does not take `{text}`"))
+}
