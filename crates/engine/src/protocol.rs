@@ -10,7 +10,7 @@ use std::{collections::BTreeMap, sync::Arc};
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 
-use firesteel_net::Address;
+use firesteel_net::{Address, LineConf};
 use firesteel_scheduler::TaskDescription;
 use firesteel_storage::block::{BlockId, BlockUpdate, Locations, Peer, Registration, Replicate};
 use firesteel_types::{
@@ -20,6 +20,15 @@ use firesteel_types::{
 
 use crate::{backend::TaskData, build::Build, executor::Report};
 
+/// What a message may have beside the program and the rows, the result or the table that the limit of messages is for.
+const MESSAGE_OVERHEAD: u64 = 1 << 20;
+
+/// How lines between a driver and its executors behave, when messages may have so many bytes.
+pub(crate) fn line_conf(message_max: u64) -> LineConf {
+    let max_message = message_max.saturating_add(MESSAGE_OVERHEAD);
+    LineConf { max_message: usize::try_from(max_message).unwrap_or(usize::MAX), ..LineConf::default() }
+}
+
 /// From an executor to its driver.
 #[derive(Serialize, Deserialize)]
 pub(crate) enum ToDriver {
@@ -27,8 +36,9 @@ pub(crate) enum ToDriver {
     Register(Box<Joining>),
     /// Everything is ready for tasks.
     Launched,
-    /// An attempt has begun. Not said of one that was sent ahead of a free slot: it begins when another one ends.
-    Began(AttemptId),
+    /// Attempts that are about to begin, told before they do: if they take the process along, it is their fault. Those
+    /// that were sent ahead of a free slot begin without a word.
+    Begun(Vec<AttemptId>),
     /// Attempts that ended.
     Reports(Vec<Report>),
     /// Attempts that were taken back before they began.

@@ -28,6 +28,46 @@ use crate::{
 /// A driver's connection to its cluster.
 ///
 /// Dropped, it is stopped.
+///
+/// ```
+/// use std::{sync::{Arc, mpsc}, time::Duration};
+/// use firesteel_deploy::{LocalCluster, LocalClusterConf, client::*};
+/// use firesteel_scheduler::{deploy::Command, master::AppDescription};
+/// use firesteel_types::{AppId, ExecutorId, ExecutorRequest, Host, WorkerId};
+///
+/// struct Tells(mpsc::Sender<AppId>);
+///
+/// impl AppEvents for Tells {
+///     fn connected(&self, app: &AppId) { self.0.send(app.clone()).expect("the test waits"); }
+///     fn disconnected(&self) {}
+///     fn dead(&self, _: &str) {}
+///     fn executor_added(&self, _: ExecutorId, _: &ExecutorPlace) {}
+///     fn executor_removed(&self, _: ExecutorId, _: &str, _: Option<i32>, _: Option<&Host>) {}
+///     fn executor_decommissioned(&self, _: ExecutorId, _: &str, _: Option<&Host>) {}
+///     fn worker_removed(&self, _: &WorkerId, _: &Host, _: &str) {}
+/// }
+///
+/// let cluster = LocalCluster::start(LocalClusterConf::new(1, 1, 512))?;
+/// let description = AppDescription {
+///     name: "example".to_owned(),
+///     cores_max: None,
+///     executor: ExecutorRequest { cores: Some(1), memory_mib: 64, ..ExecutorRequest::default() },
+///     executor_limit: Some(0),
+///     driver_url: "127.0.0.1:1".to_owned(),
+///     command: Arc::new(Command { program: "/bin/true".to_owned(), ..Command::default() }),
+/// };
+/// let conf = AppClientConf {
+///     security: cluster.security(),
+///     ..AppClientConf::new(&[cluster.master().clone()], description)
+/// };
+/// let (tell, told) = mpsc::channel();
+/// let client = AppClient::start(conf, Arc::new(Tells(tell)))?;
+///
+/// let app = told.recv_timeout(Duration::from_secs(60)).expect("the master takes it in");
+/// assert!(client.kill_executors(vec![]));
+/// client.stop();
+/// # Ok::<(), firesteel_deploy::DeployError>(())
+/// ```
 #[derive(Debug)]
 pub struct AppClient {
     inbox: Sender<Note>,

@@ -10,6 +10,9 @@ pub enum StoreError {
     /// Something is stored under this name. It is kept as it is.
     #[error("{name} is stored already, in {}", path.display())]
     Exists { name: String, path: PathBuf },
+    /// Another master uses the folder.
+    #[error("{} is used by another master; give each a folder of its own", folder.display())]
+    InUse { folder: PathBuf },
     /// The folder or a file in it cannot be used.
     #[error("cannot {action} {}: {source}", path.display())]
     Io { action: &'static str, path: PathBuf, source: io::Error },

@@ -1,9 +1,11 @@
 //! A store with one file for each object: [`FileStore`].
 
 use std::{
-    fs::{self, File},
+    fs::{self, File, TryLockError},
     io::{self, Write},
     path::{Path, PathBuf},
+    thread,
+    time::Duration,
 };
 
 use firesteel_scheduler::master::{ObjectName, StoredObject};
@@ -15,10 +17,16 @@ use super::{
     no_store::Store,
 };
 
+const LOCK: &str = ".lock";
+
+const LOCK_TRIES: u32 = 20;
+
+const LOCK_PAUSE: Duration = Duration::from_millis(25);
+
 /// Keeps each object in a file of its own.
 ///
-/// A file appears whole or not at all, and is on the disk before [`Store::persist`] returns. Only one master may use a
-/// folder at a time.
+/// A file appears whole or not at all, and is on the disk before [`Store::persist`] returns. Only one master uses a
+/// folder at a time; a second one is refused.
 ///
 /// ```
 /// use firesteel_deploy::store::{Compression, FileStore, Store};
@@ -40,6 +48,8 @@ use super::{
 pub struct FileStore {
     folder: PathBuf,
     compression: Compression,
+    /// Held, not used: the folder is ours as long as this.
+    _lock: File,
 }
 
 impl FileStore {
@@ -47,13 +57,14 @@ impl FileStore {
     pub fn open(folder: impl Into<PathBuf>, compression: Compression) -> Result<Self, StoreError> {
         let folder = folder.into();
         fs::create_dir_all(&folder).map_err(|source| failed("make the folder", &folder, source))?;
+        let lock = lock(&folder)?;
         for path in list(&folder)? {
             let is_unfinished = name_of(&path).is_some_and(|name| name.starts_with(UNFINISHED));
             if is_unfinished {
                 fs::remove_file(&path).map_err(|source| failed("remove", &path, source))?;
             }
         }
-        Ok(Self { folder, compression })
+        Ok(Self { folder, compression, _lock: lock })
     }
 
     fn path(&self, name: &ObjectName) -> PathBuf {
@@ -122,6 +133,23 @@ impl Store for FileStore {
         }
         Ok(objects)
     }
+}
+
+/// Takes the folder for this master, for as long as the file stays open.
+///
+/// A process that a thread is just starting holds whatever this process had open until it runs its own program, so a
+/// lock that was let go of a moment ago may still be held.
+fn lock(folder: &Path) -> Result<File, StoreError> {
+    let path = folder.join(LOCK);
+    let file = File::create(&path).map_err(|source| failed("make", &path, source))?;
+    for _ in 0..LOCK_TRIES {
+        match file.try_lock() {
+            Ok(()) => return Ok(file),
+            Err(TryLockError::WouldBlock) => thread::sleep(LOCK_PAUSE),
+            Err(TryLockError::Error(source)) => return Err(failed("lock", &path, source)),
+        }
+    }
+    Err(StoreError::InUse { folder: folder.to_owned() })
 }
 
 /// Gives a finished file its name, unless another has it.
@@ -217,7 +245,9 @@ mod tests {
             drop(store);
 
             assert_eq!(open(folder.path()).load().unwrap(), [driver("d1"), worker("w2")]);
-            assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 2, "one file for each object");
+            let files = list(folder.path()).unwrap();
+            let names: Vec<_> = files.iter().filter_map(|path| name_of(path)).collect();
+            assert_eq!(names, [LOCK, "driver_d1", "worker_w2"], "one file for each object");
         }
     }
 
@@ -275,6 +305,17 @@ mod tests {
 
         assert_eq!(store.load().unwrap(), [worker("../../escaped")]);
         assert_eq!(fs::read_dir(root.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn a_second_master_is_refused_until_the_first_is_gone() {
+        let folder = tempfile::tempdir().unwrap();
+        let first = open(folder.path());
+
+        let refused = FileStore::open(folder.path(), Compression::None).unwrap_err();
+        assert!(matches!(refused, StoreError::InUse { .. }), "{refused}");
+        drop(first);
+        open(folder.path());
     }
 
     #[test]

@@ -62,6 +62,29 @@ impl SubmitConf {
 /// Asks the masters of a cluster about drivers.
 ///
 /// Every call finds the master that leads anew, so a client outlives a change of masters.
+///
+/// ```
+/// use std::time::Duration;
+/// use firesteel_deploy::{
+///     LocalCluster, LocalClusterConf,
+///     submit::{DriverSubmission, SubmitClient, SubmitConf},
+/// };
+/// use firesteel_scheduler::{deploy::DriverState, master::DriverStatus};
+///
+/// let cluster = LocalCluster::start(LocalClusterConf::new(1, 1, 512))?;
+/// let client = SubmitClient::new(SubmitConf {
+///     security: cluster.security(),
+///     first_look: Duration::ZERO,
+///     look_every: Duration::from_millis(20),
+///     ..SubmitConf::new(vec![cluster.master().clone()])
+/// });
+///
+/// let driver = DriverSubmission { memory_mib: 64, ..DriverSubmission::new("/bin/true") };
+/// let id = client.submit(&driver)?;
+/// let end = client.follow(&id, true, |_, _| {})?;
+/// assert!(matches!(end, Some(DriverStatus::Ended { state: DriverState::Finished, .. })));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct SubmitClient {
     conf: SubmitConf,

@@ -49,6 +49,27 @@ use crate::{
 const INBOX: usize = 16_384;
 
 /// A worker on threads of this process, with real processes as executors and drivers.
+///
+/// ```
+/// use std::time::Duration;
+/// use firesteel_deploy::{
+///     master::{MasterServer, MasterServerConf},
+///     worker::{WorkerServer, WorkerServerConf},
+/// };
+///
+/// let master = MasterServer::start(MasterServerConf::new("127.0.0.1", 0))?;
+/// # let folder = tempfile::tempdir().expect("there is room for a folder");
+/// let (masters, folder) = ([master.address().clone()], folder.path());
+/// let worker = WorkerServer::start(WorkerServerConf {
+///     local_dirs: vec![folder.join("local")],
+///     ..WorkerServerConf::new("127.0.0.1", &masters, 2, 512, folder.join("work"))
+/// })?;
+///
+/// assert!(worker.wait_registered(Duration::from_secs(60)));
+/// assert_eq!(master.status().expect("the master runs").workers[0].resources.cores, 2);
+/// worker.stop();
+/// # Ok::<(), firesteel_deploy::DeployError>(())
+/// ```
 #[derive(Debug)]
 pub struct WorkerServer {
     address: Address,

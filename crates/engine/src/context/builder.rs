@@ -62,6 +62,7 @@ impl ContextBuilder {
     /// # use firesteel::prelude::*;
     /// let ctx = Context::builder().master("local[4]").start()?;
     /// assert_eq!(ctx.default_parallelism(), 4);
+    /// assert_eq!(ctx.conf().get(firesteel::settings::MASTER).to_string(), "local[4]");
     /// assert!(Context::builder().master("the moon").start().is_err());
     /// # Ok::<(), firesteel::Error>(())
     /// ```
@@ -121,10 +122,9 @@ impl ContextBuilder {
     /// # Ok::<(), firesteel::Error>(())
     /// ```
     pub fn start(self) -> Result<Context> {
-        let conf = self.conf;
-        let master: MasterUrl = match &self.master {
-            Some(master) => master.parse()?,
-            None => conf.get(settings::MASTER),
+        let (master, conf): (MasterUrl, Conf) = match self.master {
+            Some(master) => (master.parse()?, self.conf.set(settings::MASTER.key(), master)?),
+            None => (self.conf.get(settings::MASTER), self.conf),
         };
         // Warnings of a cluster are for the user: who waits for executors must see why.
         logging::start(if matches!(master, MasterUrl::Local { .. }) {

@@ -38,12 +38,10 @@ fn block_on<F: Future>(future: F) -> F::Output {
 /// Behaviours: CANC-012.
 #[test]
 fn a_running_action_is_cancelled_with_its_reason() {
-    static GATE: Gate = Gate::new();
-
     each_backend(|ctx| {
-        GATE.shut();
-        let handle = ctx.range_into(0..4, 4).for_each_async(|_| GATE.pass());
-        GATE.until_reached();
+        let gate = Gate::new();
+        let handle = ctx.range_into(0..4, 4).with(gate.clone()).for_each_async(|gate, _| gate.pass());
+        gate.until_reached();
 
         handle.cancel_because("it takes too long");
 
@@ -68,18 +66,16 @@ fn cancelling_an_endless_stage_ends_it() {
 /// Behaviours: CANC-012.
 #[test]
 fn cancelling_a_take_in_its_second_job_runs_no_third() {
-    static GATE: Gate = Gate::new();
-
     each_backend(|ctx| {
-        GATE.shut();
-        let rdd = ctx.range_into(0..50, 50).filter(|x| {
+        let gate = Gate::new();
+        let rdd = ctx.range_into(0..50, 50).with(gate.clone()).filter(|gate, x| {
             if *x > 0 {
-                GATE.pass();
+                gate.pass();
             }
             false
         });
         let handle = rdd.take_async(1);
-        GATE.until_reached();
+        gate.until_reached();
         assert_eq!(handle.job_ids().len(), 2, "one job after the other");
 
         handle.cancel_because("found elsewhere");
@@ -107,12 +103,10 @@ fn cancelling_an_action_that_is_over_changes_nothing() {
 /// Behaviours: CANC-012.
 #[test]
 fn waiting_with_a_limit_gives_the_handle_back() {
-    static GATE: Gate = Gate::new();
-
     each_backend(|ctx| {
-        GATE.shut();
-        let rdd = ctx.range_into(0..4, 2).map(|x| {
-            GATE.pass();
+        let gate = Gate::new();
+        let rdd = ctx.range_into(0..4, 2).with(gate.clone()).map(|gate, x| {
+            gate.pass();
             x
         });
         let handle = rdd.count_async();
@@ -120,7 +114,7 @@ fn waiting_with_a_limit_gives_the_handle_back() {
         let handle = handle.wait_timeout(Duration::ZERO).expect_err("the gate is shut");
         let handle = handle.wait_timeout(Duration::from_millis(1)).expect_err("the gate is shut");
         assert_eq!(handle.state(), JobState::Running);
-        GATE.open();
+        gate.open();
 
         let count = handle.wait_timeout(Duration::MAX).expect("no limit");
         assert_eq!(count.unwrap(), 4);
@@ -129,13 +123,11 @@ fn waiting_with_a_limit_gives_the_handle_back() {
 
 #[test]
 fn progress_counts_the_tasks_that_are_done() {
-    static GATE: Gate = Gate::new();
-
     each_backend(|ctx| {
-        GATE.shut();
-        let rdd = ctx.range_into(0..4, 4).map(|x| {
+        let gate = Gate::new();
+        let rdd = ctx.range_into(0..4, 4).with(gate.clone()).map(|gate, x| {
             if x == 3 {
-                GATE.pass();
+                gate.pass();
             }
             x
         });
@@ -144,7 +136,7 @@ fn progress_counts_the_tasks_that_are_done() {
         until(|| handle.progress().tasks_done == 3);
         let progress = handle.progress();
         assert_eq!((progress.jobs, progress.tasks, progress.running_stages), (1, 4, 1));
-        GATE.open();
+        gate.open();
 
         until(|| handle.is_finished());
         let progress = handle.progress();
@@ -156,12 +148,10 @@ fn progress_counts_the_tasks_that_are_done() {
 /// Behaviours: CANC-012.
 #[test]
 fn callbacks_run_once_when_the_action_is_over_and_may_ask_and_start_more() {
-    static GATE: Gate = Gate::new();
-
     each_backend(|ctx| {
-        GATE.shut();
-        let rdd = ctx.range_into(0..4, 2).map(|x| {
-            GATE.pass();
+        let gate = Gate::new();
+        let rdd = ctx.range_into(0..4, 2).with(gate.clone()).map(|gate, x| {
+            gate.pass();
             x
         });
         let handle = rdd.count_async();
@@ -174,7 +164,7 @@ fn callbacks_run_once_when_the_action_is_over_and_may_ask_and_start_more() {
         });
         handle.on_complete(|| panic!("a callback's own fault"));
         assert!(receiver.try_recv().is_err(), "it is not over");
-        GATE.open();
+        gate.open();
 
         assert_eq!(receiver.recv().unwrap().wait().unwrap(), u64::from(ctx.default_parallelism()));
         let late = ctx.range(0..3).count_async();
@@ -189,18 +179,16 @@ fn callbacks_run_once_when_the_action_is_over_and_may_ask_and_start_more() {
 /// Behaviours: CANC-012.
 #[test]
 fn a_handle_is_a_future_that_wakes_who_polls_it() {
-    static GATE: Gate = Gate::new();
-
     each_backend(|ctx| {
-        GATE.shut();
-        let rdd = ctx.range_into(0..30, 30).map(|x| {
-            GATE.pass();
+        let gate = Gate::new();
+        let rdd = ctx.range_into(0..30, 30).with(gate.clone()).map(|gate, x| {
+            gate.pass();
             x
         });
         let (taken, failed) = (rdd.take_async(20), ctx.range(0..9).map(|x| 1 / (x - 4)).count_async());
-        let opener = thread::spawn(|| {
-            GATE.until_reached();
-            GATE.open();
+        let opener = thread::spawn(move || {
+            gate.until_reached();
+            gate.open();
         });
 
         assert_eq!(block_on(taken).unwrap(), (0..20).collect::<Vec<_>>());

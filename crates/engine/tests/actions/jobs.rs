@@ -1,29 +1,31 @@
 //! Which jobs an action runs, and which partitions it computes.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::collections::BTreeSet;
 
-use firesteel::prelude::*;
+use firesteel::{Accumulator, Collection, prelude::*};
+use serde::{Deserialize, Serialize};
 
 use super::{gate::until, support::each_backend};
 
-/// The partitions that tasks were run for since the last look, one bit for each. A `static` in a test's own function.
-struct Touched(AtomicU64);
+/// The partitions that tasks were run for since the last look.
+#[derive(Clone, Serialize, Deserialize)]
+struct Touched(Accumulator<Collection<u32>>);
 
 impl Touched {
-    const fn new() -> Self {
-        Self(AtomicU64::new(0))
+    fn new(ctx: &Context) -> Self {
+        Self(ctx.collection_accumulator("touched"))
     }
 
     /// Called inside a task.
     fn here(&self) -> bool {
-        let partition = TaskContext::current().expect("a task runs").partition().0;
-        self.0.fetch_or(1 << partition, Ordering::SeqCst);
+        self.0.add(TaskContext::current().expect("a task runs").partition().0);
         true
     }
 
     fn take(&self) -> Vec<u32> {
-        let bits = self.0.swap(0, Ordering::SeqCst);
-        (0..64).filter(|partition| bits >> partition & 1 == 1).collect()
+        let partitions: BTreeSet<_> = self.0.value().0.into_iter().collect();
+        self.0.reset();
+        partitions.into_iter().collect()
     }
 }
 
@@ -36,14 +38,13 @@ fn jobs<T: 'static>(handle: JobHandle<T>) -> (usize, T) {
 /// Behaviours: RDD-010.
 #[test]
 fn take_runs_more_partitions_only_while_rows_are_missing() {
-    static TOUCHED: Touched = Touched::new();
-
     each_backend(|ctx| {
-        let rdd = ctx.range_into(0..40_usize, 40).filter(|_| TOUCHED.here());
+        let touched = Touched::new(ctx);
+        let rdd = ctx.range_into(0..40_usize, 40).with(touched.clone()).filter(|touched, _| touched.here());
         let taken = |n| {
             let (jobs, rows) = jobs(rdd.take_async(n));
             assert_eq!(rows, (0..n).collect::<Vec<_>>());
-            (jobs, TOUCHED.take().len())
+            (jobs, touched.take().len())
         };
 
         assert_eq!(taken(0), (0, 0));
@@ -68,75 +69,74 @@ fn take_widens_its_search_fourfold_while_nothing_is_found() {
 /// Behaviours: RDD-010, RDD-011.
 #[test]
 fn first_and_is_empty_compute_one_partition_if_it_has_a_row() {
-    static TOUCHED: Touched = Touched::new();
-
     each_backend(|ctx| {
-        let rdd = ctx.range_into(0..40, 8).filter(|_| TOUCHED.here());
+        let touched = Touched::new(ctx);
+        let rdd = ctx.range_into(0..40, 8).with(touched.clone()).filter(|touched, _| touched.here());
 
         assert_eq!(jobs(rdd.first_async()), (1, 0));
-        assert_eq!(TOUCHED.take(), [0]);
+        assert_eq!(touched.take(), [0]);
         assert_eq!(jobs(rdd.is_empty_async()), (1, false));
-        assert_eq!(TOUCHED.take(), [0]);
+        assert_eq!(touched.take(), [0]);
     });
 }
 
 #[test]
 fn take_computes_no_more_rows_of_a_partition_than_it_wants() {
-    static ROWS: AtomicU64 = AtomicU64::new(0);
-
     each_backend(|ctx| {
-        let rdd = ctx.range_into(0..1_000_000, 1).map(|x| {
-            ROWS.fetch_add(1, Ordering::SeqCst);
+        let rows = ctx.long_accumulator("rows");
+        let rdd = ctx.range_into(0..1_000_000, 1).with(rows.clone()).map(|rows, x| {
+            rows.add(1);
             x
         });
 
         assert_eq!(rdd.take(10).unwrap(), (0..10).collect::<Vec<_>>());
-        assert_eq!(ROWS.swap(0, Ordering::SeqCst), 10);
+        assert_eq!(rows.value().sum, 10);
     });
 }
 
 #[test]
 fn lookup_computes_one_partition_of_an_rdd_that_is_partitioned_by_key() {
-    static TOUCHED: Touched = Touched::new();
-
     each_backend(|ctx| {
+        let touched = Touched::new(ctx);
         let pairs = ctx.range_into(0..100, 5).map(|x| (x % 10, 1));
-        let sums = pairs.reduce_by_key_into(6, |a, b| a + b).filter(|_| TOUCHED.here());
+        let sums = pairs
+            .reduce_by_key_into(6, |a, b| a + b)
+            .with(touched.clone())
+            .filter(|touched, _| touched.here());
         // Every partition that holds a key.
         assert_eq!(sums.count().unwrap(), 10);
-        let all = TOUCHED.take();
+        let all = touched.take();
         assert!(all.len() > 1, "{all:?}");
 
         assert_eq!(sums.lookup(&3).unwrap(), [10]);
-        assert_eq!(TOUCHED.take().len(), 1);
+        assert_eq!(touched.take().len(), 1);
         assert!(sums.lookup(&99).unwrap().is_empty());
-        assert!(TOUCHED.take().len() <= 1);
+        assert!(touched.take().len() <= 1);
 
         // Without a partitioner a key may be anywhere.
         let anywhere = sums.map(|pair| pair);
         assert_eq!(anywhere.lookup(&3).unwrap(), [10]);
-        assert_eq!(TOUCHED.take(), all);
+        assert_eq!(touched.take(), all);
     });
 }
 
 /// Behaviours: RDD-025.
 #[test]
 fn a_local_iterator_computes_a_partition_when_its_first_row_is_asked_for() {
-    static TOUCHED: Touched = Touched::new();
-
     each_backend(|ctx| {
-        let rdd = ctx.range_into(0..9, 3).filter(|_| TOUCHED.here());
+        let touched = Touched::new(ctx);
+        let rdd = ctx.range_into(0..9, 3).with(touched.clone()).filter(|touched, _| touched.here());
         let mut rows = rdd.to_local_iterator();
 
-        assert!(TOUCHED.take().is_empty(), "nothing runs before the first row");
+        assert!(touched.take().is_empty(), "nothing runs before the first row");
         assert_eq!(rows.next().unwrap().unwrap(), 0);
-        assert_eq!(TOUCHED.take(), [0]);
+        assert_eq!(touched.take(), [0]);
         assert_eq!(rows.by_ref().take(2).map(Result::unwrap).collect::<Vec<_>>(), [1, 2]);
-        assert!(TOUCHED.take().is_empty(), "the rest of the partition is there");
+        assert!(touched.take().is_empty(), "the rest of the partition is there");
         assert_eq!(rows.next().unwrap().unwrap(), 3);
-        assert_eq!(TOUCHED.take(), [1]);
+        assert_eq!(touched.take(), [1]);
         assert_eq!(rows.map(Result::unwrap).collect::<Vec<_>>(), [4, 5, 6, 7, 8]);
-        assert_eq!(TOUCHED.take(), [2]);
+        assert_eq!(touched.take(), [2]);
     });
 }
 
@@ -156,12 +156,11 @@ fn a_local_iterator_ends_with_its_error() {
 /// Behaviours: RDD-025.
 #[test]
 fn a_job_on_chosen_partitions_computes_no_others() {
-    static TOUCHED: Touched = Touched::new();
-
     each_backend(|ctx| {
-        let rdd = ctx.range_into(0..40, 8).filter(|_| TOUCHED.here());
+        let touched = Touched::new(ctx);
+        let rdd = ctx.range_into(0..40, 8).with(touched.clone()).filter(|touched, _| touched.here());
 
         assert_eq!(rdd.run_job_on([5, 2], |rows| rows.count()).unwrap(), [5, 5]);
-        assert_eq!(TOUCHED.take(), [2, 5]);
+        assert_eq!(touched.take(), [2, 5]);
     });
 }

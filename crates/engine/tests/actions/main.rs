@@ -9,6 +9,7 @@
 )]
 
 mod folds;
+#[path = "../support/gate.rs"]
 mod gate;
 mod handles;
 mod jobs;

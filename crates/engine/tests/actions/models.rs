@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use firesteel::prelude::*;
 use proptest::prelude::*;
 
-use super::support::each_backend;
+use super::support::{each_backend, each_backend_here};
 
 fn counts<T: std::hash::Hash + Eq>(rows: impl IntoIterator<Item = T>) -> HashMap<T, u64> {
     let mut counts = HashMap::new();
@@ -59,13 +59,28 @@ proptest! {
 
 #[test]
 fn functions_over_rows_and_partitions_see_every_row_once() {
+    each_backend(|ctx| {
+        let sum = ctx.long_accumulator("sum");
+        let rdd = ctx.range_into(0_i64..100, 7);
+
+        rdd.with(sum.clone()).for_each(firesteel::Accumulator::add).unwrap();
+        assert_eq!((sum.value().sum, sum.value().count), (4950, 100));
+        sum.reset();
+        rdd.with(sum.clone()).for_each_partition(|sum, rows| sum.add(rows.sum())).unwrap();
+        assert_eq!((sum.value().sum, sum.value().count), (4950, 7));
+    });
+}
+
+/// In this process only: without an environment a function has nothing that another process would show.
+#[test]
+fn functions_without_an_environment_see_every_row_once_too() {
     use std::sync::atomic::{AtomicU64, Ordering};
     static SUM: AtomicU64 = AtomicU64::new(0);
     fn add(x: u64) {
         SUM.fetch_add(x, Ordering::SeqCst);
     }
 
-    each_backend(|ctx| {
+    each_backend_here(|ctx| {
         let rdd = ctx.range_into(0_u64..100, 7);
         let sum = || SUM.swap(0, Ordering::SeqCst);
 

@@ -26,12 +26,10 @@ fn an_answer_in_time_is_exact() {
 
 #[test]
 fn an_answer_before_its_time_can_be_waited_for_or_cancelled() {
-    static GATE: Gate = Gate::new();
-
     each_backend(|ctx| {
-        GATE.shut();
-        let rdd = ctx.range_into(0..100, 4).map(|x| {
-            GATE.pass();
+        let gate = Gate::new();
+        let rdd = ctx.range_into(0..100, 4).with(gate.clone()).map(|gate, x| {
+            gate.pass();
             x
         });
 
@@ -43,7 +41,7 @@ fn an_answer_before_its_time_can_be_waited_for_or_cancelled() {
         assert!(handle.wait().unwrap_err().to_string().contains("cancelled"));
 
         let count = rdd.count_approx(Duration::ZERO, 0.9).unwrap();
-        GATE.open();
+        gate.open();
         assert_eq!(count.final_value().unwrap(), BoundedDouble::exact(100.0));
     });
 }

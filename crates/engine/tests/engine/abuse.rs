@@ -4,20 +4,19 @@ use std::{
     cmp::Ordering,
     hash::{Hash, Hasher},
     panic::{AssertUnwindSafe, catch_unwind},
-    sync::{
-        Mutex,
-        atomic::{AtomicU32, Ordering as Atomic},
-        mpsc,
-    },
+    sync::{Mutex, mpsc},
     thread,
-    time::{Duration, Instant},
+    time::Duration,
 };
 
 use firesteel::{Accumulate, Partitioner, StorageLevel, prelude::*};
 use firesteel_types::ListenerEvent;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
 
-use crate::support::each_backend;
+use crate::{
+    gate::assert_both_slots_work,
+    support::{each_backend, each_backend_here, each_backend_with},
+};
 
 const LIMIT: Duration = Duration::from_secs(60);
 
@@ -33,25 +32,6 @@ pub(crate) fn in_time<T: Send + 'static>(what: &str, f: impl FnOnce() -> T + Sen
             Ok(_) => unreachable!("it sends before it ends"),
         },
     }
-}
-
-/// Two tasks that wait for each other: fails unless both slots of the context work.
-fn assert_both_slots_work(ctx: &Context, after: &str) {
-    static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
-    static HERE: AtomicU32 = AtomicU32::new(0);
-    let _turn = ONE_AT_A_TIME.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-    HERE.store(0, Atomic::SeqCst);
-    let rendezvous = ctx.range_into(0..2_u64, 2).map(|_| {
-        HERE.fetch_add(1, Atomic::SeqCst);
-        let began = Instant::now();
-        while HERE.load(Atomic::SeqCst) < 2 && began.elapsed() < LIMIT {
-            thread::yield_now();
-        }
-        u64::from(HERE.load(Atomic::SeqCst) >= 2)
-    });
-    let met = rendezvous.collect_async().wait_timeout(2 * LIMIT);
-    let met = met.unwrap_or_else(|_| panic!("{after}: no slot works"));
-    assert_eq!(met.unwrap(), [1, 1], "{after}: a slot is gone");
 }
 
 /// A row, key or environment that panics at one of the things that can be done to it.
@@ -332,32 +312,37 @@ fn is_ended(job: JobHandle<u64>) {
 
 #[test]
 fn a_context_that_is_dropped_ends_the_jobs_of_other_threads() {
-    each_backend(|ctx| {
-        let shipped = ctx.conf().get(firesteel::settings::LOCAL_SHIP);
-        let own = Context::builder().master("local[2]").shipped(shipped).start().unwrap();
-        let job = endless(&own);
+    each_backend_with(
+        |builder| builder,
+        |ctx| {
+            let job = endless(&ctx);
 
-        in_time("dropping a context", move || drop(own));
+            in_time("dropping a context", move || drop(ctx));
 
-        is_ended(job);
-    });
+            is_ended(job);
+        },
+    );
 }
 
 #[test]
 fn a_context_that_is_dropped_inside_of_its_own_listener_ends() {
-    let ctx = Context::local(2).unwrap();
-    let (give, given) = mpsc::channel::<Context>();
-    let listener = move |event: &ListenerEvent| {
-        if let ListenerEvent::TaskStart { .. } = event {
-            drop(given.recv_timeout(LIMIT));
-        }
-    };
-    ctx.add_listener(listener).unwrap();
-    let job = ctx.range_into(0..2_u64, 2).flat_map(|_| std::iter::repeat(1_u8)).count_async();
+    each_backend_with(
+        |builder| builder,
+        |ctx| {
+            let (give, given) = mpsc::channel::<Context>();
+            let listener = move |event: &ListenerEvent| {
+                if let ListenerEvent::TaskStart { .. } = event {
+                    drop(given.recv_timeout(LIMIT));
+                }
+            };
+            ctx.add_listener(listener).unwrap();
+            let job = ctx.range_into(0..2_u64, 2).flat_map(|_| std::iter::repeat(1_u8)).count_async();
 
-    give.send(ctx).unwrap();
+            give.send(ctx).unwrap();
 
-    is_ended(job);
+            is_ended(job);
+        },
+    );
 }
 
 #[test]
@@ -378,7 +363,7 @@ fn a_context_is_stopped_by_a_callback_of_a_job_that_ended() {
 #[test]
 fn a_context_is_stopped_from_inside_of_a_task() {
     static SMUGGLED: Mutex<Option<Context>> = Mutex::new(None);
-    each_backend(|ctx| {
+    each_backend_here(|ctx| {
         *SMUGGLED.lock().unwrap() = Some(ctx.clone());
         let job = ctx.range_into(0..2_u64, 2).map(|x| {
             let ctx = SMUGGLED.lock().unwrap().clone().unwrap();

@@ -3,7 +3,7 @@
 use firesteel::{Accumulate, Accumulator, ListenerEvent, LongSum, prelude::*};
 use serde::{Deserialize, Serialize};
 
-use crate::support::each_backend;
+use crate::support::{each_backend, each_backend_that_retries};
 
 /// Behaviours: ACC-005.
 #[test]
@@ -40,17 +40,18 @@ fn reading_the_total_inside_a_task_fails_the_task() {
 /// Behaviours: ACC-003.
 #[test]
 fn what_a_failed_attempt_added_does_not_count() {
-    let ctx = Context::builder().master("local[2,3]").start().unwrap();
-    let rows = ctx.long_accumulator("rows");
+    each_backend_that_retries(|ctx| {
+        let rows = ctx.long_accumulator("rows");
 
-    let done = ctx.range_into(0..4_u64, 2).with(rows.clone()).for_each(|rows, x| {
-        rows.add(1);
-        let task = TaskContext::current().unwrap();
-        assert!(x != 3 || task.attempt_number().0 == 2, "fails twice in the last row");
+        let done = ctx.range_into(0..4_u64, 2).with(rows.clone()).for_each(|rows, x| {
+            rows.add(1);
+            let task = TaskContext::current().unwrap();
+            assert!(x != 3 || task.attempt_number().0 == 2, "fails twice in the last row");
+        });
+
+        done.unwrap();
+        assert_eq!(rows.value().sum, 4);
     });
-
-    done.unwrap();
-    assert_eq!(rows.value().sum, 4);
 }
 
 /// An accumulator whose merge panics.

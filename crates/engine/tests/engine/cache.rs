@@ -3,11 +3,9 @@
 mod files;
 mod short_memory;
 
-use std::sync::atomic::{AtomicUsize, Ordering};
-
 use firesteel::{StorageLevel, prelude::*};
 
-use crate::support::each_backend;
+use crate::support::{each_backend, each_backend_here, each_backend_that_retries};
 
 /// All levels that keep anything.
 fn levels() -> impl Iterator<Item = StorageLevel> {
@@ -17,22 +15,21 @@ fn levels() -> impl Iterator<Item = StorageLevel> {
 /// Behaviours: BLK-001, BLK-010, BLK-018.
 #[test]
 fn a_kept_partition_is_computed_once_and_again_after_unpersist() {
-    static COMPUTED: AtomicUsize = AtomicUsize::new(0);
     each_backend(|ctx| {
         for level in levels() {
-            COMPUTED.store(0, Ordering::Relaxed);
-            let rows = ctx.range_into(0..100_u64, 4).map(|x| {
-                COMPUTED.fetch_add(1, Ordering::Relaxed);
+            let computed = ctx.long_accumulator("computed");
+            let rows = ctx.range_into(0..100_u64, 4).with(computed.clone()).map(|computed, x| {
+                computed.add(1);
                 x * 2
             });
             let kept = rows.persist(level);
 
             let sums = [kept.collect().unwrap(), kept.collect().unwrap(), kept.map(|x| x).collect().unwrap()];
-            assert_eq!(COMPUTED.load(Ordering::Relaxed), 100, "{level:?}");
+            assert_eq!(computed.value().sum, 100, "{level:?}");
             kept.unpersist();
             kept.count().unwrap();
 
-            assert_eq!(COMPUTED.load(Ordering::Relaxed), 200);
+            assert_eq!(computed.value().sum, 200);
             assert_eq!(sums[0], (0..100).map(|x| x * 2).collect::<Vec<_>>());
             assert!(sums.iter().all(|rows| *rows == sums[0]));
         }
@@ -41,11 +38,10 @@ fn a_kept_partition_is_computed_once_and_again_after_unpersist() {
 
 #[test]
 fn a_shuffle_behind_a_kept_rdd_is_not_run_again() {
-    static MAPPED: AtomicUsize = AtomicUsize::new(0);
     each_backend(|ctx| {
-        MAPPED.store(0, Ordering::Relaxed);
-        let pairs = ctx.range_into(0..100_u64, 4).map(|x| {
-            MAPPED.fetch_add(1, Ordering::Relaxed);
+        let mapped = ctx.long_accumulator("mapped");
+        let pairs = ctx.range_into(0..100_u64, 4).with(mapped.clone()).map(|mapped, x| {
+            mapped.add(1);
             (x % 10, 1_u64)
         });
         let counts = pairs.reduce_by_key(|a, b| a + b).cache();
@@ -54,7 +50,7 @@ fn a_shuffle_behind_a_kept_rdd_is_not_run_again() {
             assert_eq!(counts.count().unwrap(), 10);
         }
 
-        assert_eq!(MAPPED.load(Ordering::Relaxed), 100);
+        assert_eq!(mapped.value().sum, 100);
         assert_eq!(ctx.status().unwrap().jobs().len(), 3);
     });
 }
@@ -77,16 +73,20 @@ fn a_level_cannot_be_changed_but_to_none() {
 /// Behaviours: BLK-019.
 #[test]
 fn a_computation_that_fails_while_it_is_kept_leaves_nothing_and_succeeds_on_retry() {
-    let ctx = Context::builder().master("local[2,2]").start().unwrap();
-    let rows = ctx.range_into(0..10_u64, 2).map(|x| {
-        let task = TaskContext::current().unwrap();
-        assert!(x != 7 || task.attempt_number().0 > 0, "fails once in the middle of the second partition");
-        x
-    });
-    let kept = rows.cache();
+    each_backend_that_retries(|ctx| {
+        let rows = ctx.range_into(0..10_u64, 2).map(|x| {
+            let task = TaskContext::current().unwrap();
+            assert!(
+                x != 7 || task.attempt_number().0 > 0,
+                "fails once in the middle of the second partition"
+            );
+            x
+        });
+        let kept = rows.cache();
 
-    assert_eq!(kept.collect().unwrap(), (0..10).collect::<Vec<_>>());
-    assert_eq!(kept.count().unwrap(), 10);
+        assert_eq!(kept.collect().unwrap(), (0..10).collect::<Vec<_>>());
+        assert_eq!(kept.count().unwrap(), 10);
+    });
 }
 
 #[test]
@@ -124,13 +124,13 @@ fn a_level_of_no_or_too_many_copies_fails_the_job() {
     });
 }
 
+/// In this process only: two executors do not wait for each other, and may both compute it.
 #[test]
 fn two_jobs_at_once_compute_a_kept_partition_once() {
-    static COMPUTED: AtomicUsize = AtomicUsize::new(0);
-    each_backend(|ctx| {
-        COMPUTED.store(0, Ordering::Relaxed);
-        let rows = ctx.range_into(0..1_u64, 1).map(|x| {
-            COMPUTED.fetch_add(1, Ordering::Relaxed);
+    each_backend_here(|ctx| {
+        let computed = ctx.long_accumulator("computed");
+        let rows = ctx.range_into(0..1_u64, 1).with(computed.clone()).map(|computed, x| {
+            computed.add(1);
             x
         });
         let kept = rows.cache();
@@ -138,6 +138,6 @@ fn two_jobs_at_once_compute_a_kept_partition_once() {
         let (one, two) = (kept.count_async(), kept.count_async());
         assert_eq!((one.wait().unwrap(), two.wait().unwrap()), (1, 1));
 
-        assert_eq!(COMPUTED.load(Ordering::Relaxed), 1);
+        assert_eq!(computed.value().sum, 1);
     });
 }

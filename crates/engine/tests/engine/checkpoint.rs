@@ -1,9 +1,6 @@
 //! Checkpoints.
 
-use std::{
-    fs,
-    sync::atomic::{AtomicUsize, Ordering},
-};
+use std::fs;
 
 use firesteel::prelude::*;
 
@@ -20,15 +17,14 @@ fn with_directory(test: impl Fn(&Context, &std::path::Path)) {
 /// Behaviours: CKPT-001.
 #[test]
 fn marking_needs_a_directory_and_writing_is_a_job_after_the_first_one() {
-    static COMPUTED: AtomicUsize = AtomicUsize::new(0);
     each_backend(|ctx| {
         let error = ctx.range(0..3).checkpoint().err().unwrap().to_string();
         assert!(error.contains("set_checkpoint_dir"), "{error}");
     });
     with_directory(|ctx, _| {
-        COMPUTED.store(0, Ordering::Relaxed);
-        let rows = ctx.range_into(0..10_u64, 2).map(|x| {
-            COMPUTED.fetch_add(1, Ordering::Relaxed);
+        let computed = ctx.long_accumulator("computed");
+        let rows = ctx.range_into(0..10_u64, 2).with(computed.clone()).map(|computed, x| {
+            computed.add(1);
             x + 1
         });
         let rdd = rows.checkpoint().unwrap();
@@ -36,21 +32,20 @@ fn marking_needs_a_directory_and_writing_is_a_job_after_the_first_one() {
 
         assert_eq!(rdd.collect().unwrap(), (1..11).collect::<Vec<_>>());
         assert!(rdd.is_checkpointed());
-        assert_eq!(COMPUTED.load(Ordering::Relaxed), 20, "computed again to be written");
+        assert_eq!(computed.value().sum, 20, "computed again to be written");
         assert_eq!(rdd.collect().unwrap(), (1..11).collect::<Vec<_>>());
 
-        assert_eq!(COMPUTED.load(Ordering::Relaxed), 20, "read from the files");
+        assert_eq!(computed.value().sum, 20, "read from the files");
         assert_eq!(ctx.status().unwrap().jobs().len(), 3);
     });
 }
 
 #[test]
 fn a_cached_rdd_is_not_computed_again_to_be_written() {
-    static COMPUTED: AtomicUsize = AtomicUsize::new(0);
     with_directory(|ctx, _| {
-        COMPUTED.store(0, Ordering::Relaxed);
-        let rows = ctx.range_into(0..10_u64, 2).map(|x| {
-            COMPUTED.fetch_add(1, Ordering::Relaxed);
+        let computed = ctx.long_accumulator("computed");
+        let rows = ctx.range_into(0..10_u64, 2).with(computed.clone()).map(|computed, x| {
+            computed.add(1);
             x
         });
         let rdd = rows.cache().checkpoint().unwrap();
@@ -58,7 +53,7 @@ fn a_cached_rdd_is_not_computed_again_to_be_written() {
         rdd.count().unwrap();
 
         assert!(rdd.is_checkpointed());
-        assert_eq!(COMPUTED.load(Ordering::Relaxed), 10);
+        assert_eq!(computed.value().sum, 10);
     });
 }
 
@@ -149,21 +144,20 @@ fn only_the_nearest_marked_rdd_is_written_unless_all_are_asked_for() {
 /// Behaviours: CKPT-007.
 #[test]
 fn a_local_checkpoint_computes_what_the_job_did_not_and_cuts_the_lineage() {
-    static COMPUTED: AtomicUsize = AtomicUsize::new(0);
     each_backend(|ctx| {
-        COMPUTED.store(0, Ordering::Relaxed);
-        let rows = ctx.range_into(0..8_u64, 4).map(|x| {
-            COMPUTED.fetch_add(1, Ordering::Relaxed);
+        let computed = ctx.long_accumulator("computed");
+        let rows = ctx.range_into(0..8_u64, 4).with(computed.clone()).map(|computed, x| {
+            computed.add(1);
             x * 3
         });
         let rdd = rows.local_checkpoint();
 
         assert_eq!(rdd.first().unwrap(), 0);
         assert!(rdd.is_checkpointed());
-        assert_eq!(COMPUTED.load(Ordering::Relaxed), 8, "all partitions, once");
+        assert_eq!(computed.value().sum, 8, "all partitions, once");
         assert_eq!(rdd.collect().unwrap(), (0..8).map(|x| x * 3).collect::<Vec<_>>());
 
-        assert_eq!(COMPUTED.load(Ordering::Relaxed), 8);
+        assert_eq!(computed.value().sum, 8);
         assert!(!rdd.to_debug_string().contains("range["));
     });
 }

@@ -4,7 +4,7 @@ use std::{fs, path::Path};
 
 use firesteel::{Codec, prelude::*};
 
-use crate::support::each_backend;
+use crate::support::{each_backend, each_backend_that_retries};
 
 fn in_folder(test: impl Fn(&Context, &Path)) {
     each_backend(|ctx| {
@@ -70,22 +70,23 @@ fn a_job_that_fails_leaves_no_output() {
 
 #[test]
 fn a_retried_task_writes_its_file_once() {
-    let ctx = Context::builder().master("local[2,2]").start().unwrap();
-    let folder = tempfile::tempdir().unwrap();
-    let out = folder.path().join("out");
-    let rows = ctx.range_into(0..10_u64, 2).map(|x| {
-        let task = TaskContext::current().unwrap();
-        assert!(x != 9 || task.attempt_number().0 > 0, "fails once in its last row");
-        x
+    each_backend_that_retries(|ctx| {
+        let folder = tempfile::tempdir().unwrap();
+        let out = folder.path().join("out");
+        let rows = ctx.range_into(0..10_u64, 2).map(|x| {
+            let task = TaskContext::current().unwrap();
+            assert!(x != 9 || task.attempt_number().0 > 0, "fails once in its last row");
+            x
+        });
+
+        rows.save_as_text_file(text(&out)).unwrap();
+
+        let saved = ctx.text_file(text(&out)).unwrap().collect().unwrap();
+        assert_eq!(saved, (0..10).map(|x| x.to_string()).collect::<Vec<_>>());
+        let mut names: Vec<_> = fs::read_dir(&out).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+        names.sort();
+        assert_eq!(names, ["_SUCCESS", "part-00000", "part-00001"]);
     });
-
-    rows.save_as_text_file(text(&out)).unwrap();
-
-    let saved = ctx.text_file(text(&out)).unwrap().collect().unwrap();
-    assert_eq!(saved, (0..10).map(|x| x.to_string()).collect::<Vec<_>>());
-    let mut names: Vec<_> = fs::read_dir(&out).unwrap().map(|entry| entry.unwrap().file_name()).collect();
-    names.sort();
-    assert_eq!(names, ["_SUCCESS", "part-00000", "part-00001"]);
 }
 
 #[test]

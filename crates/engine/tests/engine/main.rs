@@ -15,6 +15,8 @@ mod cancel;
 mod captures;
 mod checkpoint;
 mod files;
+#[path = "../support/gate.rs"]
+mod gate;
 mod misuse;
 mod nesting;
 mod properties;
@@ -23,7 +25,7 @@ mod scale;
 mod support;
 
 use firesteel::prelude::*;
-use support::each_backend;
+use support::{each_backend, runs_here};
 
 #[test]
 fn rows_are_filtered_and_counted() {
@@ -58,8 +60,8 @@ fn the_error_of_a_failed_job_names_stage_task_executor_message_and_operator() {
     each_backend(|ctx| {
         let error = ctx.range(0..10).map(|x| 1 / (x - 5)).count().unwrap_err().to_string();
 
-        for part in ["count at ", "task 1 of stage-0.0", "on driver", "attempt to divide by zero", "map at "]
-        {
+        let executor = if runs_here(ctx) { "on driver" } else { "on executor-" };
+        for part in ["count at ", "task 1 of stage-0.0", executor, "attempt to divide by zero", "map at "] {
             assert!(error.contains(part), "`{part}` is not in: {error}");
         }
     });

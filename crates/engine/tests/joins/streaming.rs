@@ -1,14 +1,14 @@
 //! What a join costs: clones of what is given out, and no memory for what is not.
 
-use std::{
-    sync::atomic::{AtomicBool, AtomicUsize, Ordering},
-    thread,
-};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use firesteel::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use crate::support::each_backend;
+use crate::{
+    gate::Gate,
+    support::{each_backend, each_backend_here},
+};
 
 static CLONES: AtomicUsize = AtomicUsize::new(0);
 
@@ -23,9 +23,10 @@ impl Clone for Counted {
     }
 }
 
+/// In this process only: a clone has nothing by which another process could count it.
 #[test]
 fn a_join_clones_what_it_gives_out_and_nothing_else() {
-    each_backend(|ctx| {
+    each_backend_here(|ctx| {
         let left = ctx.range_into(0..1000, 3).map(|x| (x, Counted));
         let right = ctx.range_into(0..200, 3).map(|x| (900 + x / 2, Counted));
 
@@ -54,18 +55,19 @@ fn a_key_with_very_many_pairs_streams_through() {
     });
 }
 
-static JOINING: AtomicBool = AtomicBool::new(false);
-
 /// The join would run for hours: this test ends because the task looks for the order to end between pairs.
 #[test]
 fn a_join_in_the_middle_of_a_skewed_key_ends_when_its_job_is_cancelled() {
     each_backend(|ctx| {
-        JOINING.store(false, Ordering::Relaxed);
+        let joining = Gate::new();
         let rows = ctx.range(0..1_000_000).map(|x| (0_u8, x));
-        let job = rows.join(&rows).map(|_| JOINING.store(true, Ordering::Relaxed)).count_async();
-        while !JOINING.load(Ordering::Relaxed) {
-            thread::yield_now();
-        }
+        let pairs = rows.join(&rows).with(joining.clone()).map(|joining, (_, (x, y))| {
+            if x == y {
+                joining.arrive();
+            }
+        });
+        let job = pairs.count_async();
+        joining.until_reached();
 
         ctx.cancel_all_jobs(None);
 

@@ -10,10 +10,14 @@ use std::{
 use firesteel::{Conf, prelude::*};
 use tempfile::TempDir;
 
-/// A context whose shuffles are files in a folder of the test's own.
-fn on_disk(folder: &TempDir) -> Context {
-    let conf = Conf::new().set("firesteel.local.dir", folder.path().display()).unwrap();
-    Context::builder().master("local[2]").conf(conf).shipped(true).start().unwrap()
+/// Runs `test` with shuffles that are files in a folder of its own: in one process, and with executors in others.
+fn on_disk(test: impl Fn(Context, &Path)) {
+    for master in ["local[2]", "local-cluster[2,1,1024]"] {
+        println!("on {master}");
+        let folder = TempDir::new().unwrap();
+        let conf = Conf::new().set("firesteel.local.dir", folder.path().display()).unwrap();
+        test(Context::builder().master(master).conf(conf).shipped(true).start().unwrap(), folder.path());
+    }
 }
 
 /// The files below a folder whose names end so.
@@ -36,27 +40,27 @@ fn files(folder: &Path, ending: &str) -> Vec<PathBuf> {
 /// Behaviours: SHUF-012.
 #[test]
 fn map_tasks_whose_files_are_damaged_run_again() {
-    let folder = TempDir::new().unwrap();
-    let ctx = on_disk(&folder);
-    let ran = ctx.long_accumulator("map tasks");
-    let pairs = ctx.range_into(0..1000_u64, 4).with(ran.clone()).map_partitions(|ran, rows| {
-        ran.add(1);
-        Rows::new(rows.map(|x| (x % 10, x)))
+    on_disk(|ctx, folder| {
+        let ran = ctx.long_accumulator("map tasks");
+        let pairs = ctx.range_into(0..1000_u64, 4).with(ran.clone()).map_partitions(|ran, rows| {
+            ran.add(1);
+            Rows::new(rows.map(|x| (x % 10, x)))
+        });
+        let sums = pairs.reduce_by_key_into(3, |a, b| a + b);
+        let expected = sorted(&sums);
+        assert_eq!((expected.len(), ran.value().sum), (10, 4));
+
+        let data = files(folder, ".data");
+        assert_eq!(data.len(), 4);
+        fs::OpenOptions::new().write(true).open(&data[1]).unwrap().set_len(3).unwrap();
+        let mut flipped = fs::read(&data[2]).unwrap();
+        let middle = flipped.len() / 2;
+        flipped[middle] ^= 1;
+        fs::write(&data[2], flipped).unwrap();
+
+        assert_eq!(sorted(&sums), expected);
+        assert!(ran.value().sum > 4, "what was damaged was made again");
     });
-    let sums = pairs.reduce_by_key_into(3, |a, b| a + b);
-    let expected = sorted(&sums);
-    assert_eq!((expected.len(), ran.value().sum), (10, 4));
-
-    let data = files(folder.path(), ".data");
-    assert_eq!(data.len(), 4);
-    fs::OpenOptions::new().write(true).open(&data[1]).unwrap().set_len(3).unwrap();
-    let mut flipped = fs::read(&data[2]).unwrap();
-    let middle = flipped.len() / 2;
-    flipped[middle] ^= 1;
-    fs::write(&data[2], flipped).unwrap();
-
-    assert_eq!(sorted(&sums), expected);
-    assert!(ran.value().sum > 4, "what was damaged was made again");
 }
 
 /// Waits for what another thread does soon.
@@ -77,8 +81,9 @@ fn sorted<R: Rdd<Item: Ord>>(rdd: &R) -> Vec<R::Item> {
 /// Behaviours: SHUF-015.
 #[test]
 fn as_much_is_read_as_was_written() {
-    for shipped in [false, true] {
-        let ctx = Context::builder().master("local[2]").shipped(shipped).start().unwrap();
+    for (master, shipped) in [("local[2]", false), ("local[2]", true), ("local-cluster[2,1,1024]", false)] {
+        println!("on {master}");
+        let ctx = Context::builder().master(master).shipped(shipped).start().unwrap();
         let pairs = ctx.range_into(0..1000_u64, 4).map(|x| (format!("key {}", x % 50), x));
 
         assert_eq!(pairs.group_by_key_into(3).count().unwrap(), 50);
@@ -97,20 +102,20 @@ fn as_much_is_read_as_was_written() {
 /// Behaviours: SHUF-016, BLK-024.
 #[test]
 fn the_files_of_a_shuffle_go_with_its_last_handle_and_all_others_with_the_context() {
-    let folder = TempDir::new().unwrap();
-    let ctx = on_disk(&folder);
-    let (kept, dropped) =
-        (ctx.range_into(0..100, 3).map(|x| (x % 5, x)), ctx.range_into(0..100, 2).map(|x| (x % 5, x)));
-    let kept = kept.group_by_key_into(2);
-    assert_eq!(kept.count().unwrap(), 5);
-    assert_eq!(dropped.group_by_key_into(2).count().unwrap(), 5);
+    on_disk(|ctx, folder| {
+        let (kept, dropped) =
+            (ctx.range_into(0..100, 3).map(|x| (x % 5, x)), ctx.range_into(0..100, 2).map(|x| (x % 5, x)));
+        let kept = kept.group_by_key_into(2);
+        assert_eq!(kept.count().unwrap(), 5);
+        assert_eq!(dropped.group_by_key_into(2).count().unwrap(), 5);
 
-    let left = || (files(folder.path(), ".data").len(), files(folder.path(), ".index").len());
-    until(|| left() == (3, 3));
-    drop(kept);
-    until(|| left() == (0, 0));
-    drop(ctx);
-    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0, "not even the folder is left");
+        let left = || (files(folder, ".data").len(), files(folder, ".index").len());
+        until(|| left() == (3, 3));
+        drop(kept);
+        until(|| left() == (0, 0));
+        drop(ctx);
+        assert_eq!(fs::read_dir(folder).unwrap().count(), 0, "not even the folder is left");
+    });
 }
 
 #[test]
@@ -127,11 +132,14 @@ fn every_compression_gives_the_same_rows() {
             .and_then(|conf| conf.set("firesteel.shuffle.spill.compress", spill))
             .and_then(|conf| conf.set("firesteel.memory.budget", "1m"))
             .unwrap();
-        let ctx = Context::builder().master("local[2]").conf(conf).shipped(true).start().unwrap();
+        for master in ["local[2]", "local-cluster[2,1,1024]"] {
+            println!("on {master}, {codec}, {shuffle}, {spill}");
+            let ctx = Context::builder().master(master).conf(conf.clone()).shipped(true).start().unwrap();
 
-        let rows = ctx.range_into(0..200_000_u64, 3).map(|x| (x % 1000, x)).repartition(2);
+            let rows = ctx.range_into(0..200_000_u64, 3).map(|x| (x % 1000, x)).repartition(2);
 
-        assert_eq!(rows.map(|(_, x)| x).reduce(|a, b| a + b).unwrap(), 199_999 * 100_000);
+            assert_eq!(rows.map(|(_, x)| x).reduce(|a, b| a + b).unwrap(), 199_999 * 100_000);
+        }
     }
 }
 

@@ -4,7 +4,7 @@ use std::sync::Mutex;
 
 use firesteel::prelude::*;
 
-use crate::support::each_backend;
+use crate::support::each_backend_here;
 
 /// The only way for an RDD into a closure: neither a capture nor an environment can hold one.
 static SMUGGLED: Mutex<Option<BoxRdd<i32>>> = Mutex::new(None);
@@ -16,7 +16,7 @@ fn smuggled() -> BoxRdd<i32> {
 /// Behaviours: RDD-024.
 #[test]
 fn transformations_and_actions_inside_of_a_task_are_errors_that_say_so() {
-    each_backend(|ctx| {
+    each_backend_here(|ctx| {
         *SMUGGLED.lock().unwrap() = Some(ctx.range(0..3).boxed());
         let transforms = ctx.range(0..1).map(|_| {
             let _ = smuggled().map(|x| x + 1);

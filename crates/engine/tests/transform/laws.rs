@@ -4,12 +4,10 @@
 //! that it should have. The laws: nothing runs before an action, the rows are those of the model in every partition, a
 //! clone is the same RDD, and empty partitions, one row, or more partitions than rows change nothing.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
-
 use firesteel::{prelude::*, sampling::Replacement};
 use proptest::{collection::vec, prelude::*, test_runner::TestRunner};
 
-use crate::support::each_backend;
+use crate::{gate::Gate, support::each_backend};
 
 type Partitions = Vec<Vec<i64>>;
 
@@ -200,21 +198,20 @@ fn no_rows_one_row_and_more_partitions_than_rows_are_like_any_other() {
 
 #[test]
 fn nothing_runs_before_an_action() {
-    static COMPUTED: AtomicUsize = AtomicUsize::new(0);
     each_backend(|ctx| {
         for case in CASES {
-            COMPUTED.store(0, Ordering::Relaxed);
+            let computed = Gate::new();
             let source = ctx.parallelize_into(vec![1, 2, 3, 4], 2);
-            let counted = source.map(|x| {
-                COMPUTED.fetch_add(1, Ordering::Relaxed);
+            let counted = source.with(computed.clone()).map(|computed, x| {
+                computed.arrive();
                 x
             });
 
             let rdd = (case.make)(&counted.boxed());
-            assert_eq!(COMPUTED.load(Ordering::Relaxed), 0, "{} is not lazy", case.name);
+            assert_eq!(computed.arrivals(), 0, "{} is not lazy", case.name);
 
             rdd.count().unwrap();
-            assert!(COMPUTED.load(Ordering::Relaxed) > 0, "{} ran nothing", case.name);
+            assert!(computed.arrivals() > 0, "{} ran nothing", case.name);
         }
     });
 }

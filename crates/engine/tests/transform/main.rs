@@ -17,6 +17,8 @@ mod support;
 mod coalesce;
 mod combining;
 mod custom;
+#[path = "../support/gate.rs"]
+mod gate;
 mod inside_tasks;
 mod laws;
 mod lineage;
@@ -25,14 +27,3 @@ mod pipe;
 mod rows;
 mod sampling;
 mod sources;
-
-use std::sync::Barrier;
-
-use firesteel::prelude::*;
-
-/// Runs two tasks at the same time, which needs both threads: none of them is left with a task of before.
-fn both_threads_are_free(ctx: &Context) {
-    static MEETING: Barrier = Barrier::new(2);
-    let met = ctx.range_into(0..2, 2).map(|_| MEETING.wait().is_leader());
-    assert_eq!(met.filter(|is_leader| *is_leader).count().unwrap(), 1);
-}

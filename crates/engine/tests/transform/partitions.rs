@@ -1,44 +1,45 @@
 //! Numbers for rows, and partitions that are left out.
 
-use std::sync::Mutex;
-
-use firesteel::prelude::*;
+use firesteel::{Accumulator, Collection, prelude::*};
 
 use crate::support::each_backend;
 
 /// Which partitions a test has computed.
-static COMPUTED: Mutex<Vec<u32>> = Mutex::new(Vec::new());
+type Computed = Accumulator<Collection<u32>>;
 
-fn watched(ctx: &Context, partitions: u32) -> BoxRdd<i32> {
-    let rows = ctx.range_into(0..12, partitions);
-    let watched = rows.map_partitions_with_index(|partition, rows| {
-        COMPUTED.lock().unwrap().push(partition);
+fn watched(ctx: &Context, computed: &Computed, partitions: u32) -> BoxRdd<i32> {
+    let rows = ctx.range_into(0..12, partitions).with(computed.clone());
+    let watched = rows.map_partitions_with_index(|computed, partition, rows| {
+        computed.add(partition);
         rows
     });
     watched.boxed()
 }
 
-fn computed() -> Vec<u32> {
-    let mut computed = std::mem::take(&mut *COMPUTED.lock().unwrap());
-    computed.sort_unstable();
-    computed
+fn take(computed: &Computed) -> Vec<u32> {
+    let mut partitions = computed.value().0;
+    computed.reset();
+    partitions.sort_unstable();
+    partitions
 }
 
 /// Behaviours: RDD-016, RDD-025.
 #[test]
 fn only_the_partitions_that_are_needed_are_computed() {
     each_backend(|ctx| {
-        let indexed = watched(ctx, 4).zip_with_index().unwrap();
-        assert_eq!(computed(), [0, 1, 2], "all but the last are counted");
+        let computed = ctx.collection_accumulator("computed");
+        let indexed = watched(ctx, &computed, 4).zip_with_index().unwrap();
+        assert_eq!(take(&computed), [0, 1, 2], "all but the last are counted");
         assert!(indexed.collect().unwrap().into_iter().eq((0..12).zip(0..)));
-        assert_eq!(computed(), [0, 1, 2, 3]);
+        assert_eq!(take(&computed), [0, 1, 2, 3]);
 
-        assert!(watched(ctx, 1).zip_with_index().is_ok());
-        assert!(computed().is_empty(), "one partition begins at 0");
+        assert!(watched(ctx, &computed, 1).zip_with_index().is_ok());
+        assert!(take(&computed).is_empty(), "one partition begins at 0");
 
-        let pruned = watched(ctx, 6).prune_partitions(|partition| partition == 1 || partition == 4);
+        let pruned =
+            watched(ctx, &computed, 6).prune_partitions(|partition| partition == 1 || partition == 4);
         assert_eq!(pruned.collect().unwrap(), [2, 3, 8, 9]);
-        assert_eq!(computed(), [1, 4]);
+        assert_eq!(take(&computed), [1, 4]);
     });
 }
 

@@ -1,10 +1,11 @@
 //! External programs.
 
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
-
 use firesteel::{Error, PipeCommand, prelude::*};
 
-use crate::{both_threads_are_free, support::each_backend};
+use crate::{
+    gate::{Gate, assert_both_slots_work},
+    support::each_backend,
+};
 
 /// Behaviours: RDD-022.
 #[test]
@@ -89,10 +90,10 @@ fn the_input_is_computed_as_part_of_the_task() {
 /// Behaviours: RDD-022.
 #[test]
 fn the_feeder_ends_with_the_task_when_its_program_wants_no_more() {
-    static FED: AtomicU32 = AtomicU32::new(0);
     each_backend(|ctx| {
-        let endless = ctx.range_into(0..1, 1).flat_map(|_| 0_u64..).map(|x| {
-            FED.fetch_add(1, Ordering::Relaxed);
+        let fed = Gate::new();
+        let endless = ctx.range_into(0..1, 1).flat_map(|_| 0_u64..).with(fed.clone()).map(|fed, x| {
+            fed.arrive();
             x
         });
 
@@ -100,28 +101,25 @@ fn the_feeder_ends_with_the_task_when_its_program_wants_no_more() {
         let first = endless.pipe(["cat"]).map_partitions(|rows| Rows::new(rows.take(1)));
         assert_eq!(first.collect().unwrap(), ["0"]);
 
-        let fed = FED.load(Ordering::Relaxed);
+        let before = fed.arrivals();
         ctx.range_into(0..100_000, 2).count().unwrap();
-        assert_eq!(FED.load(Ordering::Relaxed), fed, "nobody feeds after the task");
+        assert_eq!(fed.arrivals(), before, "nobody feeds after the task");
     });
 }
 
 /// Behaviours: RDD-022.
 #[test]
 fn a_kill_reaches_a_program_that_neither_reads_nor_writes_and_what_it_started() {
-    static RUNS: AtomicBool = AtomicBool::new(false);
     each_backend(|ctx| {
-        RUNS.store(false, Ordering::Relaxed);
+        let runs = Gate::new();
         let started = ctx.range_into(0..1, 1).pipe(["sh", "-c", "echo started; sleep 1000 | cat; echo over"]);
-        let job = started.map(|_| RUNS.store(true, Ordering::Relaxed)).filter(|()| true);
+        let job = started.with(runs.clone()).map(|runs, _| runs.arrive()).filter(|()| true);
         let job = job.count_async();
-        while !RUNS.load(Ordering::Relaxed) {
-            std::thread::yield_now();
-        }
+        runs.until_reached();
 
         job.cancel();
 
         assert!(job.wait().is_err());
-        both_threads_are_free(ctx);
+        assert_both_slots_work(ctx, "a kill");
     });
 }

@@ -1,10 +1,11 @@
 //! Operators with functions: environments, endless iterators, blame, what is kept of the partitioner.
 
-use std::sync::atomic::{AtomicU64, Ordering};
-
 use firesteel::{prelude::*, sampling::Replacement};
 
-use crate::{both_threads_are_free, support::each_backend};
+use crate::{
+    gate::{Gate, assert_both_slots_work},
+    support::each_backend,
+};
 
 /// A chain that borrows nothing of the RDDs on its way can be returned.
 fn odd_squares(ctx: &Context) -> impl Rdd<Item = i32> {
@@ -64,25 +65,29 @@ fn the_partitioner_is_kept_where_keys_stay_in_their_partition_and_lost_elsewhere
 
 #[test]
 fn an_endless_iterator_of_a_row_or_a_partition_sees_a_kill() {
-    static STARTED: AtomicU64 = AtomicU64::new(0);
-    fn endless() -> impl Iterator<Item = u64> {
-        std::iter::repeat_with(|| STARTED.fetch_add(1, Ordering::Relaxed))
+    fn endless(started: &Gate) -> impl Iterator<Item = u64> + use<> {
+        let started = started.clone();
+        (0_u64..).inspect(move |x| {
+            if *x == 0 {
+                started.arrive();
+            }
+        })
     }
-    let makers: [fn(&Context) -> BoxRdd<u64>; 2] = [
-        |ctx| ctx.range_into(0..1, 1).flat_map(|_| endless()).boxed(),
-        |ctx| ctx.range_into(0..1, 1).map_partitions(|_| Rows::new(endless())).boxed(),
+    let makers: [fn(&Context, Gate) -> BoxRdd<u64>; 2] = [
+        |ctx, gate| ctx.range_into(0..1, 1).with(gate).flat_map(|gate, _| endless(gate)).boxed(),
+        |ctx, gate| {
+            ctx.range_into(0..1, 1).with(gate).map_partitions(|gate, _| Rows::new(endless(gate))).boxed()
+        },
     ];
     each_backend(|ctx| {
         for make in makers {
-            STARTED.store(0, Ordering::Relaxed);
-            let job = make(ctx).filter(|_| false).count_async();
-            while STARTED.load(Ordering::Relaxed) == 0 {
-                std::thread::yield_now();
-            }
+            let started = Gate::new();
+            let job = make(ctx, started.clone()).filter(|_| false).count_async();
+            started.until_reached();
             job.cancel();
 
             assert!(job.wait().is_err());
-            both_threads_are_free(ctx);
+            assert_both_slots_work(ctx, "a kill");
         }
     });
 }

@@ -107,7 +107,7 @@ impl TaskScheduler {
             list.extend_from_slice(cx.executors.free());
             Coverage::Full
         } else if changed.is_empty() {
-            self.offers = list;
+            (self.offers, self.dirty) = (list, changed);
             return false;
         } else {
             changed.sort_unstable();

@@ -2,6 +2,7 @@
 
 use std::{
     collections::BTreeMap,
+    path::Path,
     sync::{Arc, OnceLock},
     thread,
     time::{Duration, Instant},
@@ -19,7 +20,10 @@ use firesteel_scheduler::{
     deploy::{Artifact, ArtifactKind, ArtifactSource, Command, ContentHash},
     master::AppDescription,
 };
-use firesteel_storage::transfer::{BlockLimits, serve_blocks};
+use firesteel_storage::{
+    disk::LocalDirs,
+    transfer::{BlockLimits, serve_blocks},
+};
 use firesteel_types::{AppId, ExecutorId, ExecutorRequest, MasterUrl, settings};
 use parking_lot::Mutex;
 
@@ -37,10 +41,11 @@ use crate::{
     Conf, Error, Result,
     build::Build,
     driver::Driver,
+    error::with_causes,
     executor::{
         Disk, DriverLine, EXECUTOR_ARGUMENT, Environment, LateClient, OtherExecutors, OwnBlocks, Surroundings,
     },
-    protocol::{ToDriver, ToExecutor},
+    protocol::{ToDriver, ToExecutor, line_conf},
 };
 
 /// How often to find out why there is no executor yet.
@@ -54,10 +59,17 @@ pub(crate) struct Cluster {
     security: Security,
     master: MasterUrl,
     /// The cluster that lives as long as the application, if it has one.
-    local: Option<LocalCluster>,
+    local: Option<OwnCluster>,
     /// The name under which others reach the driver.
     host: String,
     source: Arc<OwnBlocks>,
+}
+
+/// A cluster of this machine that goes with its application.
+struct OwnCluster {
+    cluster: LocalCluster,
+    /// Where its executors keep their files, if the settings name a place. Removed when this is dropped.
+    _folders: Option<LocalDirs>,
 }
 
 impl Cluster {
@@ -70,7 +82,7 @@ impl Cluster {
         let (security, local) = match &master {
             MasterUrl::LocalCluster { workers, cores, memory_mib } => {
                 let local = local_cluster(conf, LocalClusterConf::new(*workers, *cores, *memory_mib))?;
-                (local.security(), Some(local))
+                (local.cluster.security(), Some(local))
             }
             _ => (conf.security()?, None),
         };
@@ -145,7 +157,7 @@ impl Cluster {
             client.stop();
             listener.stop();
             if let Some(local) = local {
-                local.stop();
+                local.cluster.stop();
             }
         }));
         let no_cluster = |why| Error::invalid(format!("the application has no cluster: {why}"));
@@ -162,7 +174,7 @@ impl Cluster {
 
     fn masters(&self) -> Result<Vec<Address>> {
         match (&self.master, &self.local) {
-            (_, Some(cluster)) => Ok(vec![cluster.master().clone()]),
+            (_, Some(local)) => Ok(vec![local.cluster.master().clone()]),
             (MasterUrl::Cluster { masters }, None) => masters
                 .iter()
                 .map(|master| master.parse().map_err(|error| Error::invalid(format!("{error}"))))
@@ -178,11 +190,8 @@ impl Cluster {
             tls: self.security.tls_server.clone(),
             ..ListenerConf::new(shared.keyring.clone())
         };
-        let line = LineConf {
-            max_message: usize::try_from(conf.get(settings::RPC_MESSAGE_MAX_SIZE)).unwrap_or(usize::MAX),
-            silence: Some(conf.get(settings::NETWORK_TIMEOUT)),
-            ..LineConf::default()
-        };
+        let line =
+            LineConf { silence: Some(conf.get(settings::NETWORK_TIMEOUT)), ..line_conf(shared.message_max) };
         let services = Services::new()
             .lines::<ToExecutor, ToDriver>(Service::Driver, line, move |accepted| {
                 Some(Box::new(FromExecutor::new(shared.clone(), accepted.line)))
@@ -225,6 +234,8 @@ impl Cluster {
                 variable("FIRESTEEL_APP_ID", "{{APP_ID}}"),
                 variable("FIRESTEEL_WORKER_URL", "{{WORKER_URL}}"),
                 variable("FIRESTEEL_RESOURCE_PROFILE_ID", "{{RESOURCE_PROFILE_ID}}"),
+                // The line that brings all other settings has to know it.
+                variable("FIRESTEEL_MESSAGE_MAX", &self.shared.message_max.to_string()),
                 ("FIRESTEEL_APP_SECRET".to_owned(), sealed),
             ]),
             artifacts: vec![executable],
@@ -349,17 +360,26 @@ impl Shared {
     }
 }
 
-/// Starts a cluster of this machine, with the folders that the settings name.
-fn local_cluster(conf: &Conf, size: LocalClusterConf) -> Result<LocalCluster> {
-    let folders = conf.get(settings::LOCAL_DIR);
-    let folders = folders.iter().flat_map(|list| list.split(',')).map(|folder| folder.trim().into());
+/// Starts a cluster of this machine. Its executors' files are in folders of its own below those that the settings name,
+/// since workers do not remove all that they make there.
+fn local_cluster(conf: &Conf, size: LocalClusterConf) -> Result<OwnCluster> {
+    let failed = |error: &dyn std::error::Error| {
+        Error::invalid(format!("cannot start a local cluster: {}", with_causes(error)))
+    };
+    let folders = match conf.get(settings::LOCAL_DIR) {
+        None => None,
+        Some(list) => {
+            let parents: Vec<_> = list.split(',').map(|folder| folder.trim().into()).collect();
+            Some(LocalDirs::create(&parents, "cluster").map_err(|error| failed(&error))?)
+        }
+    };
     let size = LocalClusterConf {
-        local_dirs: folders.collect(),
+        local_dirs: folders.iter().flat_map(LocalDirs::folders).map(Path::to_owned).collect(),
         shuffle_service: conf.get(settings::SHUFFLE_SERVICE_ENABLED),
         ..size
     };
-    LocalCluster::start(size)
-        .map_err(|error| Error::invalid(format!("cannot start a local cluster: {error}")))
+    let cluster = LocalCluster::start(size).map_err(|error| failed(&error))?;
+    Ok(OwnCluster { cluster, _folders: folders })
 }
 
 /// The name under which executors reach the driver: what is set, else the address from which the master is reached.

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Weak};
 
-use firesteel_net::{Closed, Handler, Line};
+use firesteel_net::{Closed, Handler, Line, SendError};
 use firesteel_scheduler::{Event, ExecutorSpec, Scaling, TaskStatus};
 use firesteel_storage::block::Directory;
 use firesteel_types::{Cpus, ExecutorId};
@@ -95,9 +95,9 @@ impl FromExecutor {
         match message {
             ToDriver::Register(_) => (),
             ToDriver::Launched => events.push(Incoming::event(Event::ExecutorLaunched { executor })),
-            ToDriver::Began(attempt) => {
-                let status = TaskStatus::Running;
-                events.push(Incoming::event(Event::StatusUpdate { executor, attempt, status }));
+            ToDriver::Begun(attempts) => {
+                let runs = |attempt| Event::StatusUpdate { executor, attempt, status: TaskStatus::Running };
+                events.extend(attempts.into_iter().map(runs).map(Incoming::event));
             }
             ToDriver::Reports(reports) => {
                 events.extend(reports.into_iter().map(|report| self.report(driver, executor, report)));
@@ -168,7 +168,14 @@ impl FromExecutor {
                 Answer::Peers { peers, addresses }
             }
         };
-        if let Err(error) = self.line.send(&ToExecutor::Answer { number, answer }) {
+        let mut sent = self.line.send(&ToExecutor::Answer { number, answer });
+        if let Err(error @ SendError::TooLarge { .. }) = &sent {
+            // Only a table can be so large. Those who wait for it must hear that it does not come.
+            let table = format!("it is too large to be sent: {error}; raise firesteel.rpc.message.maxSize");
+            let answer = Answer::MapTable { table: Err(table), addresses: Vec::new() };
+            sent = self.line.send(&ToExecutor::Answer { number, answer });
+        }
+        if let Err(error) = sent {
             tracing::debug!(%executor, %error, "an answer cannot be sent");
         }
     }

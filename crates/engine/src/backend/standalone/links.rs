@@ -11,7 +11,7 @@ use crate::{
     stage::{PreparedStage, Program},
 };
 
-/// From this size on what is to be sent to an executor goes in several messages.
+/// From this size on what is to be sent to an executor goes in several messages, or from the limit if that is smaller.
 const MESSAGE_TARGET: u64 = 8 << 20;
 
 /// The lines to executors, and what was sent on them.
@@ -116,6 +116,7 @@ impl Links {
     /// for a message, and the sizes of those that are large.
     pub(super) fn launch(&self, launches: Vec<Launch>, max_bytes: u64) -> Vec<TooLarge> {
         let mut too_large = Vec::new();
+        let target = MESSAGE_TARGET.min(max_bytes);
         let mut batches: HashMap<ExecutorId, Batch> = HashMap::new();
         let mut state = self.0.lock();
         for Launch { task, stage, partition_data: data } in launches {
@@ -132,7 +133,7 @@ impl Links {
             }
             link.stages.insert(task.set);
             let batch = batches.entry(executor).or_default();
-            if batch.bytes > 0 && batch.bytes + bytes > MESSAGE_TARGET {
+            if batch.bytes > 0 && batch.bytes + bytes > target {
                 std::mem::take(batch).send(executor, &link.line);
             }
             batch.bytes += bytes;

@@ -5,7 +5,6 @@ use firesteel_storage::{
     block::{NewBlock, Put, Save},
     memory::{Evictor, MemoryConf},
 };
-
 use firesteel_types::ExecutorId;
 
 use super::*;

@@ -34,7 +34,7 @@ use crate::{
     build::Build,
     executor::{Disk, Environment, LateClient, OtherExecutors, OwnBlocks, Surroundings, install_panic_hook},
     logging,
-    protocol::{Joining, ToDriver, Welcome},
+    protocol::{Joining, ToDriver, Welcome, line_conf},
     security,
     shuffle::RemoteShuffles,
 };
@@ -205,11 +205,11 @@ impl Process {
 
     /// Dials the driver and asks to join.
     fn join(self: &Arc<Self>) -> Result<()> {
-        let driver = &self.start.driver;
+        let (driver, line_conf) = (&self.start.driver, line_conf(self.start.message_max));
         let mut tries = 0;
         let line = loop {
             let from_driver = FromDriver(self.clone());
-            match self.dialer().line(driver, Service::Driver, &LineConf::default(), from_driver) {
+            match self.dialer().line(driver, Service::Driver, &line_conf, from_driver) {
                 Ok(line) => break line,
                 Err(error) if error.is_transient() && tries + 1 < TRIES => {
                     tries += 1;

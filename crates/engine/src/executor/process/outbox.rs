@@ -7,10 +7,15 @@ use std::{
     time::{Duration, Instant},
 };
 
-use firesteel_net::Line;
+use firesteel_net::{Line, SendError};
+use firesteel_types::TaskFailure;
 use parking_lot::{Condvar, Mutex};
 
-use crate::{executor::Report, protocol::ToDriver};
+use crate::{
+    accumulator::Updates,
+    executor::{Report, ReportedEnd},
+    protocol::ToDriver,
+};
 
 /// How many reports are sent at the latest.
 const MANY: usize = 64;
@@ -66,11 +71,27 @@ impl Outbox {
     fn send(&self, waiting: &mut Waiting) {
         waiting.since = None;
         let reports = std::mem::take(&mut waiting.reports);
-        if reports.is_empty() {
-            return;
+        if !reports.is_empty() {
+            self.deliver(reports);
         }
-        if let Err(error) = self.line.send(&ToDriver::Reports(reports)) {
-            tracing::debug!(%error, "reports cannot be sent: the driver is gone");
+    }
+
+    /// Sends reports in one message, or each in its own if that is too large. Every report must arrive, or its job never
+    /// ends: one that is too large by itself becomes a failure.
+    fn deliver(&self, reports: Vec<Report>) {
+        let message = ToDriver::Reports(reports);
+        match (self.line.send(&message), message) {
+            (Ok(()), _) => (),
+            (Err(error @ SendError::TooLarge { .. }), ToDriver::Reports(mut reports)) => {
+                match reports.len() {
+                    1 => {
+                        let failed = reports.pop().map(|report| too_large(report, &error));
+                        self.deliver(failed.into_iter().collect());
+                    }
+                    _ => reports.into_iter().for_each(|report| self.deliver(vec![report])),
+                }
+            }
+            (Err(error), _) => tracing::debug!(%error, "reports cannot be sent: the driver is gone"),
         }
     }
 
@@ -94,6 +115,16 @@ impl Outbox {
             }
         }
     }
+}
+
+/// What is reported of an attempt whose own report cannot be sent. What it added to accumulators is left out.
+fn too_large(report: Report, error: &SendError) -> Report {
+    let message = format!(
+        "what the task reports, its result and what it added to accumulators, is too large: {error}; raise \
+         firesteel.rpc.message.maxSize or give back less"
+    );
+    let end = ReportedEnd::Failed { failure: TaskFailure::panicked(message), operator: None };
+    Report { end, updates: Updates::default(), ..report }
 }
 
 fn run(outbox: &Weak<Outbox>) {

@@ -118,10 +118,22 @@ impl Running {
             }
         }
         drop(known);
+        self.tell_begun(&queued);
         if let Err(queued) = self.slots.push(queued) {
             for Queued { order, .. } in queued {
                 self.refuse(order.task.attempt, TaskFailure::ExecutorShuttingDown);
             }
+        }
+    }
+
+    /// Tells the driver which tasks begin at once, before they can do any harm to this process.
+    fn tell_begun(&self, queued: &[Queued]) {
+        let begun = queued.iter().map(|queued| &queued.order.task).filter(|task| !task.ahead);
+        let begun: Vec<_> = begun.map(|task| task.attempt).collect();
+        if !begun.is_empty()
+            && let Err(error) = self.driver.tell(&ToDriver::Begun(begun))
+        {
+            tracing::debug!(%error, "the driver cannot be told of tasks that begin");
         }
     }
 
@@ -134,10 +146,6 @@ impl Running {
     }
 
     fn run(&self, Queued { order: TaskOrder { task, data }, stage }: Queued) {
-        // Said first: if it takes the process with it, the driver must know whose fault that was.
-        if !task.ahead && self.driver.tell(&ToDriver::Began(task.attempt)).is_err() {
-            tracing::debug!(attempt = %task.attempt, "a task begins, and the driver is gone");
-        }
         let report = self.executor.run(Work {
             task,
             partitions: stage.partitions,

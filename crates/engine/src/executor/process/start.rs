@@ -24,6 +24,8 @@ pub(super) struct Start {
     pub(super) worker: Option<Address>,
     /// Who serves its shuffle files when it is gone.
     pub(super) shuffle_service: Option<Address>,
+    /// How large a message to or from the driver may be.
+    pub(super) message_max: u64,
     pub(super) folders: Vec<PathBuf>,
     pub(super) resources: BTreeMap<ResourceName, Vec<Arc<str>>>,
 }
@@ -45,6 +47,7 @@ impl Start {
             profile: ProfileId(value("FIRESTEEL_RESOURCE_PROFILE_ID")?),
             secret,
             worker: optional("FIRESTEEL_WORKER_URL")?,
+            message_max: value("FIRESTEEL_MESSAGE_MAX")?,
             shuffle_service: optional("FIRESTEEL_SHUFFLE_SERVICE")?,
             folders: folders.split(',').filter(|folder| !folder.is_empty()).map(PathBuf::from).collect(),
             resources: resources()?,

@@ -3,17 +3,15 @@
 use std::{
     fs,
     path::{Path, PathBuf},
-    sync::{
-        Barrier,
-        atomic::{AtomicUsize, Ordering},
-    },
-    thread,
 };
 
 use firesteel::{StorageLevel, prelude::*};
 use tempfile::TempDir;
 
-use crate::support::each_backend_with;
+use crate::{
+    gate::{Gate, until},
+    support::{each_backend_with, runs_here},
+};
 
 /// All files below a folder.
 pub(super) fn files(folder: &Path) -> Vec<PathBuf> {
@@ -35,19 +33,29 @@ pub(super) fn blocks(folder: &Path) -> Vec<PathBuf> {
     files(folder).into_iter().filter(is_block).collect()
 }
 
-/// Waits for something that must come to be.
-fn until(is_so: impl Fn() -> bool) {
-    while !is_so() {
-        thread::yield_now();
+/// Asserts that no kept partition is on disk. Executors in other processes hear of it a little later.
+fn assert_no_blocks(ctx: &Context, folder: &Path) {
+    if !runs_here(ctx) {
+        until(|| blocks(folder).is_empty());
     }
+    assert_eq!(blocks(folder).len(), 0);
 }
 
-/// Runs `test` on each backend with a folder of its own for the files.
+/// How many copies there are of a partition, at most one on each of the executors.
+fn copies(ctx: &Context, level: StorageLevel) -> usize {
+    let executors = if runs_here(ctx) { 1 } else { 2 };
+    executors.min(level.replication.into())
+}
+
+/// Runs `test` on each backend with a folder of its own for the files, and one attempt for each task.
 fn each_backend_in_folder(test: impl Fn(Context, &Path)) {
     let folder = TempDir::new().unwrap();
     let parent = folder.path().to_str().unwrap();
     each_backend_with(
-        |builder| builder.set("firesteel.local.dir", parent).unwrap(),
+        |builder| {
+            let builder = builder.set("firesteel.local.dir", parent).unwrap();
+            builder.set("firesteel.task.maxFailures", 1).unwrap()
+        },
         |ctx| test(ctx, folder.path()),
     );
 }
@@ -66,18 +74,18 @@ fn only_levels_with_a_disk_alone_write_files_and_these_go_with_unpersist_or_the_
         kept.count().unwrap();
         assert_eq!(blocks(folder).len(), 4);
         kept.unpersist();
-        assert_eq!(blocks(folder).len(), 0);
+        assert_no_blocks(&ctx, folder);
 
         let dropped = ctx.range_into(0..100_u64, 3).persist(StorageLevel::DISK_ONLY_2);
         assert_eq!(dropped.collect().unwrap(), (0..100).collect::<Vec<_>>());
-        assert_eq!(blocks(folder).len(), 3);
+        assert_eq!(blocks(folder).len(), 3 * copies(&ctx, StorageLevel::DISK_ONLY_2));
         drop(dropped);
         // A slot may be about to drop what it ran.
         until(|| blocks(folder).is_empty());
 
         let left = ctx.range_into(0..100_u64, 5).persist(StorageLevel::DISK_ONLY_3);
         left.count().unwrap();
-        assert_eq!(blocks(folder).len(), 5);
+        assert_eq!(blocks(folder).len(), 5 * copies(&ctx, StorageLevel::DISK_ONLY_3));
         ctx.stop().unwrap();
         assert_eq!(blocks(folder).len(), 0);
         drop((kept, left, ctx));
@@ -102,25 +110,24 @@ fn a_computation_that_fails_leaves_no_file() {
 
 #[test]
 fn a_partition_that_a_task_reads_is_removed_when_the_task_has_ended() {
-    static GATE: Barrier = Barrier::new(2);
     each_backend_in_folder(|ctx, folder| {
         for level in [StorageLevel::DISK_ONLY, StorageLevel::MEMORY_ONLY] {
             let kept = ctx.range_into(0..100_u64, 1).persist(level);
             kept.count().unwrap();
-            let reading = kept.map(|x| {
+            let gate = Gate::new();
+            let reading = kept.with(gate.clone()).map(|gate, x| {
                 if x == 50 {
-                    GATE.wait();
-                    GATE.wait();
+                    gate.pass();
                 }
                 x
             });
             let job = reading.count_async();
-            GATE.wait();
+            gate.until_reached();
             kept.unpersist();
-            GATE.wait();
+            gate.open();
 
             assert_eq!(job.wait().unwrap(), 100);
-            assert_eq!(blocks(folder).len(), 0);
+            assert_no_blocks(&ctx, folder);
         }
     });
 }
@@ -128,11 +135,10 @@ fn a_partition_that_a_task_reads_is_removed_when_the_task_has_ended() {
 /// Behaviours: BLK-009.
 #[test]
 fn a_file_that_is_lost_or_damaged_fails_the_task_and_is_computed_again() {
-    static COMPUTED: AtomicUsize = AtomicUsize::new(0);
     each_backend_in_folder(|ctx, folder| {
-        COMPUTED.store(0, Ordering::Relaxed);
-        let rows = ctx.range_into(0..100_u64, 1).map(|x| {
-            COMPUTED.fetch_add(1, Ordering::Relaxed);
+        let computed = ctx.long_accumulator("computed");
+        let rows = ctx.range_into(0..100_u64, 1).with(computed.clone()).map(|computed, x| {
+            computed.add(1);
             x
         });
         let kept = rows.persist(StorageLevel::DISK_ONLY);
@@ -142,7 +148,7 @@ fn a_file_that_is_lost_or_damaged_fails_the_task_and_is_computed_again() {
         let error = kept.count().unwrap_err().to_string();
         assert!(error.contains("is lost"), "{error}");
         assert_eq!(kept.count().unwrap(), 100);
-        assert_eq!(COMPUTED.load(Ordering::Relaxed), 200);
+        assert_eq!(computed.value().sum, 200);
 
         let path = blocks(folder).remove(0);
         let mut bytes = fs::read(&path).unwrap();
@@ -152,6 +158,6 @@ fn a_file_that_is_lost_or_damaged_fails_the_task_and_is_computed_again() {
         assert!(error.contains("damaged"), "{error}");
         assert_eq!(kept.count().unwrap(), 100);
 
-        assert_eq!(COMPUTED.load(Ordering::Relaxed), 300);
+        assert_eq!(computed.value().sum, 300);
     });
 }

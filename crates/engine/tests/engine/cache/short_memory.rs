@@ -1,12 +1,8 @@
 //! More rows than there is memory for.
 
-use std::{
-    fs,
-    path::Path,
-    sync::atomic::{AtomicUsize, Ordering},
-};
+use std::{fs, path::Path};
 
-use firesteel::{ContextBuilder, StorageLevel, prelude::*};
+use firesteel::{Accumulator, ContextBuilder, LongSum, StorageLevel, prelude::*};
 use tempfile::TempDir;
 
 use super::{files::blocks, levels};
@@ -24,14 +20,29 @@ fn text(row: u64) -> (u64, String) {
     (row, words.collect())
 }
 
-/// Runs `test` on each backend with 4 MiB of memory and a folder for files.
+/// Runs `test` on each backend with 4 MiB of memory, all on one executor, and a folder for files.
 fn with_little_memory(test: impl Fn(&Context, &Path)) {
     let folder = TempDir::new().unwrap();
     let parent = folder.path().to_str().unwrap();
     let set = |builder: ContextBuilder| {
-        builder.set("firesteel.memory.budget", "4m").unwrap().set("firesteel.local.dir", parent).unwrap()
+        let builder = builder.set("firesteel.memory.budget", "4m").unwrap();
+        builder.set("firesteel.local.dir", parent).unwrap().set("firesteel.cores.max", 1).unwrap()
     };
     each_backend_with(set, |ctx| test(&ctx, folder.path()));
+}
+
+/// So many rows with their texts; how many were computed is counted.
+fn texts(
+    ctx: &Context,
+    rows: u64,
+    partitions: u32,
+) -> (impl Rdd<Item = (u64, String)> + use<>, Accumulator<LongSum>) {
+    let computed = ctx.long_accumulator("computed");
+    let rows = ctx.range_into(0..rows, partitions).with(computed.clone()).map(|computed, row| {
+        computed.add(1);
+        text(row)
+    });
+    (rows, computed)
 }
 
 /// Checks that the rows of a kept RDD are `0..rows`, with their texts.
@@ -43,20 +54,16 @@ fn check<R: Rdd<Item = (u64, String)>>(kept: &R, rows: u64) {
 /// Behaviours: BLK-005, BLK-008, BLK-019.
 #[test]
 fn memory_only_keeps_what_fits_and_computes_the_rest_again() {
-    static COMPUTED: AtomicUsize = AtomicUsize::new(0);
     with_little_memory(|ctx, folder| {
         for level in [StorageLevel::MEMORY_ONLY, StorageLevel::MEMORY_ONLY_SER] {
-            let rows = ctx.range_into(0..6400_u64, 16).map(|row| {
-                COMPUTED.fetch_add(1, Ordering::Relaxed);
-                text(row)
-            });
+            let (rows, computed) = texts(ctx, 6400, 16);
             let kept = rows.persist(level);
             check(&kept, 6400);
 
             for _ in 0..3 {
-                COMPUTED.store(0, Ordering::Relaxed);
+                computed.reset();
                 check(&kept, 6400);
-                let computed = COMPUTED.load(Ordering::Relaxed);
+                let computed = computed.value().sum;
                 assert!(
                     0 < computed && computed < 6400,
                     "{computed} of 6400 rows computed again at {level:?}"
@@ -70,22 +77,17 @@ fn memory_only_keeps_what_fits_and_computes_the_rest_again() {
 /// Behaviours: BLK-007, BLK-008.
 #[test]
 fn levels_with_a_disk_compute_every_partition_once() {
-    static COMPUTED: AtomicUsize = AtomicUsize::new(0);
     with_little_memory(|ctx, folder| {
         for level in
             [StorageLevel::MEMORY_AND_DISK, StorageLevel::MEMORY_AND_DISK_SER, StorageLevel::DISK_ONLY]
         {
-            COMPUTED.store(0, Ordering::Relaxed);
-            let rows = ctx.range_into(0..6400_u64, 16).map(|row| {
-                COMPUTED.fetch_add(1, Ordering::Relaxed);
-                text(row)
-            });
+            let (rows, computed) = texts(ctx, 6400, 16);
             let kept = rows.persist(level);
             for _ in 0..3 {
                 check(&kept, 6400);
             }
 
-            assert_eq!(COMPUTED.load(Ordering::Relaxed), 6400, "{level:?}");
+            assert_eq!(computed.value().sum, 6400, "{level:?}");
             assert!(blocks(folder).len() >= 2, "some are on disk");
         }
     });
@@ -94,17 +96,13 @@ fn levels_with_a_disk_compute_every_partition_once() {
 /// Behaviours: BLK-007, BLK-008.
 #[test]
 fn a_partition_larger_than_all_memory_is_streamed() {
-    static COMPUTED: AtomicUsize = AtomicUsize::new(0);
     with_little_memory(|ctx, folder| {
         for level in levels().filter(|level| level.replication == 1) {
-            COMPUTED.store(0, Ordering::Relaxed);
-            let rows = ctx.range_into(0..6000_u64, 1).map(|row| {
-                COMPUTED.fetch_add(1, Ordering::Relaxed);
-                text(row)
-            });
+            let (rows, computed) = texts(ctx, 6000, 1);
             let kept = rows.persist(level);
             assert_eq!(kept.first().unwrap().0, 0);
-            let collected = COMPUTED.swap(0, Ordering::Relaxed);
+            let collected = computed.value().sum;
+            computed.reset();
             assert_eq!(
                 collected < 6000,
                 !level.disk,
@@ -114,7 +112,7 @@ fn a_partition_larger_than_all_memory_is_streamed() {
             check(&kept, 6000);
 
             let times = if level.disk { 0 } else { 2 };
-            assert_eq!(COMPUTED.load(Ordering::Relaxed), times * 6000, "{level:?}");
+            assert_eq!(computed.value().sum, times * 6000, "{level:?}");
             assert_eq!(blocks(folder).len(), usize::from(level.disk), "{level:?}");
             kept.unpersist();
         }
@@ -124,20 +122,11 @@ fn a_partition_larger_than_all_memory_is_streamed() {
 /// Behaviours: BLK-005, BLK-007.
 #[test]
 fn the_partition_that_was_not_used_for_the_longest_time_makes_room() {
-    static COMPUTED: [AtomicUsize; 3] = [const { AtomicUsize::new(0) }; 3];
-    let computed = || COMPUTED.each_ref().map(|rows| rows.load(Ordering::Relaxed));
     with_little_memory(|ctx, folder| {
         for level in [StorageLevel::MEMORY_ONLY, StorageLevel::MEMORY_AND_DISK] {
-            for rows in &COMPUTED {
-                rows.store(0, Ordering::Relaxed);
-            }
-            let kept = [0, 1, 2].map(|which| {
-                let rows = ctx.range_into(0..1300_u64, 1).with(which).map(|which, row| {
-                    COMPUTED[*which].fetch_add(1, Ordering::Relaxed);
-                    text(row)
-                });
-                rows.persist(level)
-            });
+            let all = [0, 1, 2].map(|_| texts(ctx, 1300, 1));
+            let computed = || all.each_ref().map(|(_, computed)| computed.value().sum);
+            let kept = all.each_ref().map(|(rows, _)| rows.persist(level));
             // Two have room. Of these the first was used last when the third one comes.
             for which in [0, 1, 0, 2, 0, 2] {
                 check(&kept[which], 1300);
