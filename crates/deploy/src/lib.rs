@@ -15,6 +15,8 @@ mod chores;
 mod clock;
 mod ending;
 mod error;
+#[cfg(test)]
+mod fuzz;
 mod local_cluster;
 mod master_links;
 mod protocol;
@@ -32,4 +34,4 @@ pub use error::DeployError;
 pub use local_cluster::{LocalCluster, LocalClusterConf};
 pub use master_links::Redial;
 pub use protocol::{ClientToMaster, FromMaster, FromWorker, ToMaster, ToWorker};
-pub use security::Security;
+pub use security::{Security, reachable_host};

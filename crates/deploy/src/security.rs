@@ -105,7 +105,7 @@ fn is_loopback(ip: IpAddr) -> bool {
 
 /// The name under which others reach a process that listens at `bind`: the given one, `bind` itself, or the name of
 /// this machine when `bind` stands for all of its addresses.
-pub(crate) fn reachable_host(bind: &str, public: Option<&str>) -> String {
+pub fn reachable_host(bind: &str, public: Option<&str>) -> String {
     let is_any = bind.parse::<IpAddr>().is_ok_and(|ip| ip.is_unspecified());
     match public {
         Some(public) => public.to_owned(),

@@ -39,6 +39,8 @@ mod data;
 mod driver;
 mod error;
 mod executor;
+#[cfg(test)]
+mod fuzz;
 mod io;
 pub mod listener;
 mod logging;
@@ -51,6 +53,7 @@ mod run_main;
 #[doc(hidden)]
 pub mod sampling;
 mod security;
+mod sent_files;
 mod set;
 #[doc(hidden)]
 #[expect(unsafe_code, reason = "entry points and closures cross processes here and nowhere else")]
@@ -62,6 +65,7 @@ mod spill;
 mod stage;
 #[doc(hidden)]
 pub mod stats;
+mod ui;
 
 pub use accumulator::{Accumulate, Accumulator, Collection, DoubleSum, LongSum};
 pub use action::{
@@ -98,6 +102,7 @@ pub use rdd::{
     ZipPartitions, ZipWithIndex, ZipWithUniqueId,
 };
 pub use sampling::Replacement;
+pub use sent_files::sent_file;
 pub use set::{Intersection, SetRdd, Subtract};
 pub use ship::Ship;
 pub use shuffle::ShuffleHandle;

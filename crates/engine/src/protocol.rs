@@ -5,7 +5,7 @@
 //! Everything that can come often comes many at a time: launches by the turn of the scheduler, reports by what ended
 //! meanwhile.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
@@ -23,10 +23,15 @@ use crate::{backend::TaskData, build::Build, executor::Report};
 /// What a message may have beside the program and the rows, the result or the table that the limit of messages is for.
 const MESSAGE_OVERHEAD: u64 = 1 << 20;
 
-/// How lines between a driver and its executors behave, when messages may have so many bytes.
-pub(crate) fn line_conf(message_max: u64) -> LineConf {
+/// How lines between a driver and its executors behave, when messages may have so many bytes and a peer may be silent
+/// for so long. Both ends have the same, since each says often enough for its own patience that it is alive.
+pub(crate) fn line_conf(message_max: u64, silence: Duration) -> LineConf {
     let max_message = message_max.saturating_add(MESSAGE_OVERHEAD);
-    LineConf { max_message: usize::try_from(max_message).unwrap_or(usize::MAX), ..LineConf::default() }
+    LineConf {
+        max_message: usize::try_from(max_message).unwrap_or(usize::MAX),
+        silence: Some(silence),
+        ..LineConf::default()
+    }
 }
 
 /// From an executor to its driver.
@@ -68,6 +73,8 @@ pub(crate) struct Joining {
     pub(crate) blocks: Address,
     /// Where its shuffle files are served, also when it is gone.
     pub(crate) shuffles: Address,
+    /// Where the pages of its worker are.
+    pub(crate) worker_page: Option<String>,
 }
 
 /// Something that an executor wants to know.

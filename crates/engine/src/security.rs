@@ -13,6 +13,9 @@ const CERTIFICATE: &str = "FIRESTEEL_SSL_CERTIFICATE";
 const KEY: &str = "FIRESTEEL_SSL_KEY";
 const TRUSTED: &str = "FIRESTEEL_SSL_TRUSTED";
 
+/// What a secret begins with that is written in hexadecimal.
+const HEX: &str = "hex:";
+
 impl Conf {
     /// What the settings say about secrets and certificates.
     ///
@@ -34,7 +37,11 @@ impl Conf {
                 })?),
                 (None, None) => None,
             };
-        let secret = text.map(|text| Secret::new(text.trim().as_bytes())).transpose();
+        let secret = text.map(|text| match text.trim().strip_prefix(HEX) {
+            Some(digits) => Secret::from_hex(digits),
+            None => Secret::new(text.trim().as_bytes()),
+        });
+        let secret = secret.transpose();
         let secret =
             secret.map_err(|error| Error::invalid(format!("firesteel.authenticate.secret: {error}")))?;
         let files = [settings::SSL_CERTIFICATE, settings::SSL_KEY, settings::SSL_TRUSTED];

@@ -107,7 +107,7 @@ fn executors_look_as_in_sparks_rest_api() {
         "id": "1", "hostPort": "h1", "isActive": true, "totalCores": 4, "activeTasks": 0, "failedTasks": 0,
         "completedTasks": 0, "killedTasks": 0, "totalTasks": 0, "totalDuration": 0, "totalInputBytes": 0,
         "totalShuffleRead": 0, "totalShuffleWrite": 0, "isExcluded": false,
-        "addTime": "2024-02-29T12:34:56.000GMT", "resourceProfileId": 0,
+        "addTime": "2024-02-29T12:34:56.000GMT", "resourceProfileId": 0, "executorLogs": {},
     });
     assert_eq!(to_value(store.executor(ExecutorId(1))).unwrap(), expected);
     assert_eq!(to_value(store.executor(ExecutorId::DRIVER)).unwrap()["id"], "driver");

@@ -221,6 +221,10 @@ fn child(part: &str) -> Output {
 fn the_part_of_a_child_process() {
     let Ok(part) = env::var(PART) else { return };
     set_process_limit(64 * MIB as u64);
+    if part == "no task" {
+        return drop(black_box(buffer(100 * MIB)));
+    }
+    let _task = TaskMeter::start();
     match part.as_str() {
         "one large" => drop(black_box(buffer(100 * MIB))),
         "many small" => {
@@ -317,6 +321,15 @@ fn code_that_can_do_without_goes_on_after_a_refusal() {
     let text = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{text}{}", String::from_utf8_lossy(&output.stdout));
     assert_eq!(text.matches("firesteel: refused").count(), 2, "{text}");
+}
+
+#[test]
+fn a_thread_without_a_task_is_never_refused() {
+    let output = child("no task");
+
+    let text = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{text}");
+    assert_eq!(text.matches("firesteel: refused").count(), 0, "{text}");
 }
 
 #[test]

@@ -8,7 +8,7 @@ pub(super) const MAX_FRAME: usize = 16 << 10;
 
 /// A client's wish.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) enum Request {
+pub(crate) enum Request {
     /// The content of this hash. Answered by `Content` or `Refused`.
     Get { sha256: ContentHash },
     /// To give content. Answered by `Stored`, or by `Send` and, when the content was sent, by `Stored` or `Refused`.
@@ -17,7 +17,7 @@ pub(super) enum Request {
 
 /// A server's answer.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) enum Answer {
+pub(crate) enum Answer {
     /// So many bytes follow.
     Content { len: u64 },
     /// The content may be sent.

@@ -11,7 +11,7 @@ mod client;
 mod content_folder;
 mod error;
 mod hash;
-mod message;
+pub(crate) mod message;
 mod offer;
 mod serve;
 mod uploads;

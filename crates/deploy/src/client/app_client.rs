@@ -54,6 +54,7 @@ use crate::{
 ///     executor: ExecutorRequest { cores: Some(1), memory_mib: 64, ..ExecutorRequest::default() },
 ///     executor_limit: Some(0),
 ///     driver_url: "127.0.0.1:1".to_owned(),
+///     page: None,
 ///     command: Arc::new(Command { program: "/bin/true".to_owned(), ..Command::default() }),
 /// };
 /// let conf = AppClientConf {

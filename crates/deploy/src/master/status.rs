@@ -42,6 +42,8 @@ pub struct WorkerLine {
     pub host: Host,
     /// Its port.
     pub port: u16,
+    /// Where its pages are.
+    pub page: Option<String>,
     /// How it does.
     pub state: WorkerLineState,
     /// What it offers.
@@ -94,6 +96,8 @@ pub struct AppStatus {
     pub executors: Vec<ExecutorStatus>,
     /// Where its driver listens.
     pub driver_url: String,
+    /// Where its pages are.
+    pub page: Option<String>,
 }
 
 /// An executor of an application.
@@ -184,6 +188,7 @@ fn dead_worker(worker: &WorkerDescription, last_heartbeat: Timestamp) -> WorkerL
         id: worker.id.clone(),
         host: worker.host.clone(),
         port: worker.port,
+        page: worker.page.clone(),
         state: WorkerLineState::Dead,
         resources: worker.resources.clone(),
         cores_used: 0,
@@ -218,6 +223,7 @@ fn app_status(app: &AppInfo, workers: &BTreeMap<&WorkerId, &WorkerInfo>) -> AppS
         executor_limit: app.executor_limit(),
         executors: executors.collect(),
         driver_url: app.description().driver_url.clone(),
+        page: app.description().page.clone(),
     }
 }
 

@@ -35,7 +35,7 @@ const LOCK_PAUSE: Duration = Duration::from_millis(25);
 /// # let folder = tempfile::tempdir()?;
 /// let mut store = FileStore::open(folder.path().join("recovery"), Compression::None)?;
 /// let resources = Grant { cores: 4, memory_mib: 1024, ..Grant::default() };
-/// let worker = WorkerDescription { id: "worker-1".into(), host: "h".into(), port: 7078, resources };
+/// let worker = WorkerDescription { id: "worker-1".into(), host: "h".into(), port: 7078, resources, page: None };
 /// let object = StoredObject::Worker(worker);
 ///
 /// store.persist(&object)?;
@@ -181,10 +181,13 @@ fn set_aside(path: &Path, error: &io::Error) {
     }
 }
 
+/// The files in a folder. Others may keep folders of their own beside them, as a master does with its artifacts.
 fn list(folder: &Path) -> Result<Vec<PathBuf>, StoreError> {
     let entries = fs::read_dir(folder).and_then(Iterator::collect::<io::Result<Vec<_>>>);
     let entries = entries.map_err(|source| failed("list", folder, source))?;
-    let mut paths: Vec<PathBuf> = entries.into_iter().map(|entry| entry.path()).collect();
+    let is_folder = |path: &PathBuf| path.is_dir();
+    let paths = entries.into_iter().map(|entry| entry.path());
+    let mut paths: Vec<PathBuf> = paths.filter(|path| !is_folder(path)).collect();
     paths.sort();
     Ok(paths)
 }
@@ -212,7 +215,13 @@ mod tests {
     fn worker(id: &str) -> StoredObject {
         let addresses = [("gpu".into(), ["0".into(), "1".into()].into())].into();
         let resources = Grant { cores: 4, memory_mib: 1 << 40, addresses };
-        StoredObject::Worker(WorkerDescription { id: id.into(), host: "h".into(), port: 1, resources })
+        StoredObject::Worker(WorkerDescription {
+            id: id.into(),
+            host: "h".into(),
+            port: 1,
+            resources,
+            page: None,
+        })
     }
 
     fn driver(id: &str) -> StoredObject {
@@ -243,6 +252,7 @@ mod tests {
             store.forget(&worker("w1").name()).unwrap();
             store.forget(&worker("never").name()).unwrap();
             drop(store);
+            fs::create_dir(folder.path().join("artifacts")).unwrap();
 
             assert_eq!(open(folder.path()).load().unwrap(), [driver("d1"), worker("w2")]);
             let files = list(folder.path()).unwrap();

@@ -22,7 +22,7 @@ const MAX_BYTES: usize = 64 << 20;
 
 const LEVEL: i32 = 3;
 
-pub(super) fn encode(object: &StoredObject, compression: Compression) -> io::Result<Vec<u8>> {
+pub(crate) fn encode(object: &StoredObject, compression: Compression) -> io::Result<Vec<u8>> {
     let json = serde_json::to_vec(object)?;
     match compression {
         Compression::None => Ok(json),
@@ -30,7 +30,7 @@ pub(super) fn encode(object: &StoredObject, compression: Compression) -> io::Res
     }
 }
 
-pub(super) fn decode(bytes: &[u8]) -> io::Result<StoredObject> {
+pub(crate) fn decode(bytes: &[u8]) -> io::Result<StoredObject> {
     if bytes.starts_with(&ZSTD_MAGIC) {
         Ok(serde_json::from_slice(&zstd::bulk::decompress(bytes, MAX_BYTES)?)?)
     } else {

@@ -8,7 +8,7 @@
 mod error;
 mod file_name;
 mod file_store;
-mod form;
+pub(crate) mod form;
 mod no_store;
 
 pub use error::StoreError;

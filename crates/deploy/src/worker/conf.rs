@@ -22,6 +22,8 @@ pub struct WorkerServerConf {
     pub work_dir: PathBuf,
     /// Below which executors keep blocks and shuffle files (`firesteel.local.dir`).
     pub local_dirs: Vec<PathBuf>,
+    /// Where its pages are, for people; told to its master and to its processes.
+    pub page: Option<String>,
     /// The settings of its machine. Its host, port, url and folders are filled in when it starts.
     pub machine: WorkerConfig,
     /// Whether it serves the shuffle files of its executors (`firesteel.shuffle.service.enabled`).
@@ -65,6 +67,7 @@ impl WorkerServerConf {
             machine: WorkerConfig::new(host.as_str(), 0, masters, cores, memory_mib),
             host,
             public_host: None,
+            page: None,
             port: 0,
             port_tries: 16,
             local_dirs: vec![std::env::temp_dir()],

@@ -1,13 +1,17 @@
 //! What a worker sets in the environment of a process.
 
-use std::{collections::BTreeMap, path::Path};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    path::Path,
+    sync::Arc,
+};
 
 use firesteel_net::Secret;
 use firesteel_scheduler::{
     deploy::Addresses,
     worker::{ProcessOwner, ProcessStart},
 };
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// The names of the variables that tell a process of the cluster what it is.
 ///
@@ -25,6 +29,8 @@ pub mod variable {
     pub const APP_ID: &str = "FIRESTEEL_APP_ID";
     /// Where the worker is watched. In the command of executors as `{{WORKER_URL}}`; set by the worker for drivers.
     pub const WORKER_URL: &str = "FIRESTEEL_WORKER_URL";
+    /// Where the pages of the worker are, with the logs of the process; absent when it has none.
+    pub const WORKER_PAGE: &str = "FIRESTEEL_WORKER_PAGE";
     /// The resource profile, in the command as `{{RESOURCE_PROFILE_ID}}`.
     pub const RESOURCE_PROFILE_ID: &str = "FIRESTEEL_RESOURCE_PROFILE_ID";
     /// The application's secret: sealed in the command, plain and in hexadecimal in the process.
@@ -43,7 +49,7 @@ pub mod variable {
     pub const DRIVER_ID: &str = "FIRESTEEL_DRIVER_ID";
     /// The memory of a driver in mebibytes.
     pub const DRIVER_MEMORY_MIB: &str = "FIRESTEEL_DRIVER_MEMORY_MIB";
-    /// The cluster's secret as it is set, for drivers only: they register with the master.
+    /// The cluster's secret in hexadecimal behind `hex:`, for drivers only: they register with the master.
     pub const CLUSTER_SECRET: &str = "FIRESTEEL_AUTHENTICATE_SECRET";
 }
 
@@ -53,9 +59,10 @@ pub(super) const PREFIX: &str = "FIRESTEEL_";
 /// What the worker knows that a process must.
 pub(super) struct Told<'a> {
     pub(super) worker_url: &'a str,
+    pub(super) worker_page: Option<&'a str>,
     pub(super) shuffle_service: Option<&'a str>,
     pub(super) app_secret: Option<&'a Secret>,
-    pub(super) cluster_secret: Option<&'a str>,
+    pub(super) cluster_secret: Option<String>,
     pub(super) files_dir: &'a Path,
 }
 
@@ -79,40 +86,61 @@ pub(super) fn environment(start: &ProcessStart, told: &Told<'_>) -> BTreeMap<Str
             put(v::DRIVER_ID, driver.to_string());
             put(v::DRIVER_MEMORY_MIB, start.grant.memory_mib.to_string());
             put(v::WORKER_URL, told.worker_url.to_owned());
-            if let Some(secret) = told.cluster_secret {
-                put(v::CLUSTER_SECRET, secret.to_owned());
+            if let Some(secret) = &told.cluster_secret {
+                put(v::CLUSTER_SECRET, secret.clone());
             }
         }
     }
+    if let Some(page) = told.worker_page {
+        put(v::WORKER_PAGE, page.to_owned());
+    }
     put(v::FILES_DIR, told.files_dir.to_string_lossy().into_owned());
     if !start.grant.addresses.is_empty() {
-        put(v::RESOURCES, resources_json(&start.grant.addresses));
+        put(v::RESOURCES, addresses_to_json(&start.grant.addresses));
     }
     set
 }
 
-/// Addresses as Spark's resource files list them.
-fn resources_json(addresses: &Addresses) -> String {
-    #[derive(Serialize)]
-    #[serde(rename_all = "camelCase")]
-    struct Id<'a> {
-        resource_name: &'a str,
-    }
+/// One resource as Spark's resource files list it.
+#[derive(Serialize, Deserialize)]
+struct Allocation {
+    id: Id,
+    addresses: BTreeSet<String>,
+}
 
-    #[derive(Serialize)]
-    struct Allocation<'a> {
-        id: Id<'a>,
-        addresses: Vec<&'a str>,
-    }
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Id {
+    resource_name: String,
+}
 
+/// Addresses as [`variable::RESOURCES`] carries them.
+fn addresses_to_json(addresses: &Addresses) -> String {
     let list: Vec<_> = addresses
         .iter()
         .map(|(name, addresses)| Allocation {
-            id: Id { resource_name: name },
-            addresses: addresses.iter().map(|address| &**address).collect(),
+            id: Id { resource_name: name.to_string() },
+            addresses: addresses.iter().map(ToString::to_string).collect(),
         })
         .collect();
     serde_json::to_string(&list).expect("texts can be written")
+}
+
+/// Reads what a worker has put into [`variable::RESOURCES`]; none if it is something else.
+///
+/// ```
+/// # use firesteel_deploy::worker::addresses_from_json;
+/// let addresses = addresses_from_json(r#"[{"id":{"resourceName":"gpu"},"addresses":["0","1"]}]"#);
+/// assert_eq!(addresses.unwrap()["gpu"].len(), 2);
+/// assert!(addresses_from_json("gpu=0").is_none());
+/// ```
+pub fn addresses_from_json(json: &str) -> Option<Addresses> {
+    let list: Vec<Allocation> = serde_json::from_str(json).ok()?;
+    let one = |one: Allocation| {
+        let addresses = one.addresses.into_iter().map(Arc::from).collect();
+        (one.id.resource_name.as_str().into(), addresses)
+    };
+    Some(list.into_iter().map(one).collect())
 }
 
 #[cfg(test)]
@@ -147,9 +175,10 @@ mod tests {
         let app = Secret::random();
         let told = Told {
             worker_url: "w:1",
+            worker_page: Some("http://w:8081"),
             shuffle_service: Some("w:1"),
             app_secret: Some(&app),
-            cluster_secret: Some("of the cluster"),
+            cluster_secret: Some("of the cluster".to_owned()),
             files_dir: Path::new("/w/app-1/0/files"),
         };
 
@@ -161,6 +190,7 @@ mod tests {
             (variable::EXECUTOR_MEMORY_MIB, "512"),
             (variable::LOCAL_DIRS, "/a,/b"),
             (variable::SHUFFLE_SERVICE, "w:1"),
+            (variable::WORKER_PAGE, "http://w:8081"),
             (variable::FILES_DIR, "/w/app-1/0/files"),
             (variable::RESOURCES, r#"[{"id":{"resourceName":"gpu"},"addresses":["0","1"]}]"#),
         ]
@@ -173,9 +203,10 @@ mod tests {
     fn a_driver_is_told_its_id_where_to_watch_and_the_secret_of_the_cluster() {
         let told = Told {
             worker_url: "w:1",
+            worker_page: None,
             shuffle_service: Some("w:1"),
             app_secret: None,
-            cluster_secret: Some("of the cluster"),
+            cluster_secret: Some("of the cluster".to_owned()),
             files_dir: Path::new("/f"),
         };
 

@@ -55,6 +55,7 @@ pub(super) struct Launcher {
     pub(super) security: Security,
     /// Where this worker listens.
     pub(super) url: String,
+    pub(super) page: Option<String>,
     pub(super) shuffle_service: bool,
     pub(super) rolling: LogRolling,
     pub(super) believe_paths: bool,
@@ -106,7 +107,7 @@ impl Launcher {
         let app_secret = self.app_secret(start)?;
         let executable = self
             .fetch_all(start, folder, master, app_secret.as_ref())
-            .map_err(|error| format!("cannot fetch what it needs: {error}"))?;
+            .map_err(|error| not_fetched(&start.owner, &error))?;
         let program = match (&*start.command.program, executable) {
             (ProcessCommand::EXECUTABLE, Some(path)) => path,
             (ProcessCommand::EXECUTABLE, None) => {
@@ -122,7 +123,7 @@ impl Launcher {
         if self.cancelled.load(Ordering::Acquire) {
             return Err("this worker ends".to_owned());
         }
-        let mut command = self.command(start, folder, &program, app_secret.as_ref())?;
+        let mut command = self.command(start, folder, &program, app_secret.as_ref());
         let child = Child::spawn(&mut command)
             .map_err(|error| format!("cannot start {}: {error}", program.display()))?;
         let record = self.records.note(child.pid());
@@ -254,13 +255,14 @@ impl Launcher {
         folder: &Path,
         program: &Path,
         app_secret: Option<&Secret>,
-    ) -> Result<Command, String> {
+    ) -> Command {
         let files_dir = folder.join(FILES);
         let told = Told {
             worker_url: &self.url,
+            worker_page: self.page.as_deref(),
             shuffle_service: self.shuffle_service.then_some(self.url.as_str()),
             app_secret,
-            cluster_secret: self.cluster_secret(&start.owner)?,
+            cluster_secret: self.cluster_secret(&start.owner),
             files_dir: &files_dir,
         };
         let mut command = Command::new(program);
@@ -270,17 +272,22 @@ impl Launcher {
             command.env_remove(name);
         }
         command.envs(environment(start, &told)).envs(&self.environment);
-        Ok(command)
+        command
     }
 
-    /// The cluster's secret as a driver can be told: the text that an operator has set.
-    fn cluster_secret(&self, owner: &ProcessOwner) -> Result<Option<&str>, String> {
-        match (owner, &self.security.secret) {
-            (ProcessOwner::Executor(_), _) | (ProcessOwner::Driver(_), None) => Ok(None),
-            (ProcessOwner::Driver(_), Some(secret)) => match str::from_utf8(secret.expose()) {
-                Ok(text) if !text.contains('\0') => Ok(Some(text)),
-                _ => Err("the cluster's secret is not text, so a driver cannot be told it".to_owned()),
-            },
-        }
+    /// The cluster's secret, for a driver.
+    fn cluster_secret(&self, owner: &ProcessOwner) -> Option<String> {
+        let secret = self.security.secret.as_ref().filter(|_| matches!(owner, ProcessOwner::Driver(_)));
+        secret.map(|secret| format!("hex:{}", secret.to_hex()))
+    }
+}
+
+fn not_fetched(owner: &ProcessOwner, error: &ArtifactError) -> String {
+    match (owner, error) {
+        (ProcessOwner::Executor(_), ArtifactError::Net(_)) => format!(
+            "cannot fetch what it needs from the driver: {error}; set firesteel.driver.host to an address that \
+             workers can reach"
+        ),
+        _ => format!("cannot fetch what it needs: {error}"),
     }
 }

@@ -32,7 +32,7 @@ mod status;
 mod watch;
 
 pub use conf::{LogRolling, WorkerServerConf};
-pub use environment::variable;
+pub use environment::{addresses_from_json, variable};
 pub use logs::{LogError, LogOwner, LogRequest, LogSlice, LogStream};
 pub use server::WorkerServer;
 pub use status::{WorkerDriver, WorkerExecutor, WorkerStatus};

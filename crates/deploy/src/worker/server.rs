@@ -116,6 +116,7 @@ impl WorkerServer {
             keyring: keyring.clone(),
             security: conf.security.clone(),
             url: address.to_string(),
+            page: conf.page.clone(),
             shuffle_service: conf.shuffle_service,
             rolling: conf.rolling,
             believe_paths: conf.believe_paths,
@@ -225,6 +226,7 @@ fn machine_config(
         host: address.host.clone(),
         port: address.port,
         url: address.to_string(),
+        page: conf.page.clone(),
         work_dir: text(work_dir)?,
         local_roots: local_roots.iter().map(|root| text(root)).collect::<Result<_, _>>()?,
         ..conf.machine.clone()

@@ -49,8 +49,8 @@ fn a_driver_runs_on_a_worker_with_its_files_and_finishes() {
 
     assert_eq!(ended(&cluster, &id), (DriverState::Finished, None));
     let said = log(&worker, LogOwner::Driver(id.clone()), LogStream::Stdout).unwrap();
-    let secret = str::from_utf8(cluster.security.secret.as_ref().unwrap().expose()).unwrap();
-    assert_eq!(said, format!("or not to\nto be\n{id} {}\n{secret}\n", worker.address()));
+    let secret = cluster.security.secret.as_ref().unwrap().to_hex();
+    assert_eq!(said, format!("or not to\nto be\n{id} {}\nhex:{secret}\n", worker.address()));
     let again = cluster.submit_client().submit(&driver).unwrap();
     assert_eq!(ended(&cluster, &again), (DriverState::Finished, None), "what was uploaded serves twice");
     cluster.submit_client().clear_completed().unwrap();

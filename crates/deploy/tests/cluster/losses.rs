@@ -35,6 +35,7 @@ fn a_worker_that_falls_silent_is_lost_with_its_executors() {
         host: "h".into(),
         port: 1,
         resources: Grant { cores: 1, memory_mib: 1024, ..Grant::default() },
+        page: None,
     };
     let contacted: firesteel_scheduler::deploy::MasterAddress = address.to_string().into();
     let register = WorkerToMaster::RegisterWorker { worker, contacted: contacted.clone() };

@@ -174,6 +174,7 @@ pub(crate) fn description(command: Command) -> AppDescription {
         executor: ExecutorRequest { cores: Some(1), memory_mib: 64, ..ExecutorRequest::default() },
         executor_limit: Some(1),
         driver_url: "127.0.0.1:1".to_owned(),
+        page: None,
         command: Arc::new(command),
     }
 }

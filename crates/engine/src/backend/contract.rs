@@ -5,7 +5,8 @@ use std::sync::Arc;
 use bytes::Bytes;
 
 use firesteel_scheduler::{Effect, TaskDescription};
-use firesteel_types::{AttemptId, ExecutorId, RddId, StageAttemptId};
+use firesteel_storage::block::{BlockId, BlockUpdate};
+use firesteel_types::{AppId, AttemptId, ExecutorId, RddId, StageAttemptId};
 
 use crate::{
     protocol::Stored,
@@ -47,6 +48,21 @@ pub(crate) trait SchedulerBackend: Send + Sync {
 
     /// Does what else the scheduler wants of executors and their manager.
     fn perform(&self, effect: Effect);
+
+    /// The application's id, if a cluster has given it one.
+    fn app_id(&self) -> Option<AppId> {
+        None
+    }
+
+    /// What an executor in another process has last said of a block.
+    fn stored_at(&self, _executor: ExecutorId, _id: BlockId) -> Option<BlockUpdate> {
+        None
+    }
+
+    /// Where the pages of an executor's worker are, if it has any.
+    fn worker_page(&self, _executor: ExecutorId) -> Option<String> {
+        None
+    }
 
     /// Ends every executor.
     fn stop(&self);

@@ -7,7 +7,7 @@ use firesteel_types::{PartitionId, RddId, StorageLevel};
 
 use super::{
     format::Format,
-    rows::{KeptRows, Rest, SharedRows, stored},
+    rows::{KeptRows, Rest, SharedRows, stored, stored_again},
     store,
     unroll::{Collected, PartBytes, collect, collect_bytes},
 };
@@ -26,7 +26,7 @@ pub(crate) fn keep<'a, T: Data, I: Iterator<Item = T> + 'a>(
     let blocks = &task.environment().blocks;
     let id = BlockId::Rdd { rdd, partition };
     match blocks.lookup(id, level, task) {
-        Lookup::Found(read) => stored(read, task),
+        Lookup::Found(read) => stored_again(read, task),
         Lookup::Compute(lease) => {
             let keeper = Keeper { lease, level, task, format: Format::new(blocks.compression(), task) };
             match level {

@@ -13,8 +13,9 @@ use firesteel_storage::{
 };
 
 use super::{
+    format::Format,
     store,
-    unroll::{Part, PartBytes, PartRows},
+    unroll::{Collected, Part, PartBytes, PartRows, collect},
 };
 use crate::{
     data::Data,
@@ -41,6 +42,30 @@ pub(super) fn stored<T: Data, I>(read: BlockRead, task: &TaskContext) -> KeptRow
         BlockData::File(file) => Source::File(BufReader::with_capacity(BUFFER_BYTES, file)),
     };
     Either::Two(Rest { stored: Some(StoredRows::new(id, source, lock, task)), part: None, rest: None })
+}
+
+/// The rows of a block of the store; those of a file are in memory again from now on, if their level wants that and there
+/// is room.
+pub(super) fn stored_again<T: Data, I>(read: BlockRead, task: &TaskContext) -> KeptRows<'_, T, I> {
+    let blocks = &task.environment().blocks;
+    let Some(unroll) = blocks.manager().unroll_again(&read) else { return stored(read, task) };
+    let id = read.id();
+    let (BlockData::File(file), Some(lock)) = read.into_parts() else {
+        unreachable!("only a block in a file of this process is unrolled again");
+    };
+    let source = Source::File(BufReader::with_capacity(BUFFER_BYTES, file));
+    match collect(unroll, || StoredRows::new(id, source, None, task)) {
+        Collected::All { content, reserved, .. } => {
+            let rows = Arc::new(content);
+            let save = Format::new(blocks.compression(), task).save::<T>();
+            blocks.manager().cache_again(&lock, rows.clone(), save, reserved);
+            Either::One(SharedRows::new(rows, Some(lock), task))
+        }
+        Collected::Part(part, rest) => {
+            let rest = rest.map(|rest| StoredRows { lock: Some(lock), ..rest });
+            Either::Two(Rest { part: Some(part.into_iter()), stored: rest, rest: None })
+        }
+    }
 }
 
 /// Copies of rows that stay where they are.
@@ -173,10 +198,10 @@ impl<T: Data> Iterator for StoredRows<'_, T> {
     }
 }
 
-/// Rows from up to three places: serialized, collected, and yet to come.
+/// Rows from up to three places: collected, serialized, and yet to come.
 pub(crate) struct Rest<'a, T, I> {
-    stored: Option<StoredRows<'a, T>>,
     part: Option<PartRows<T>>,
+    stored: Option<StoredRows<'a, T>>,
     rest: Option<I>,
 }
 
@@ -208,17 +233,17 @@ impl<T: Data, I: Iterator<Item = T>> Iterator for Rest<'_, T, I> {
 
     #[inline]
     fn next(&mut self) -> Option<T> {
-        if let Some(stored) = &mut self.stored {
-            if let Some(row) = stored.next() {
-                return Some(row);
-            }
-            self.stored = None;
-        }
         if let Some(part) = &mut self.part {
             if let Some(row) = part.next() {
                 return Some(row);
             }
             self.part = None;
+        }
+        if let Some(stored) = &mut self.stored {
+            if let Some(row) = stored.next() {
+                return Some(row);
+            }
+            self.stored = None;
         }
         self.rest.as_mut()?.next()
     }
@@ -226,11 +251,11 @@ impl<T: Data, I: Iterator<Item = T>> Iterator for Rest<'_, T, I> {
     #[inline]
     fn fold<C, F: FnMut(C, T) -> C>(self, init: C, mut f: F) -> C {
         let mut folded = init;
-        if let Some(stored) = self.stored {
-            folded = stored.fold(folded, &mut f);
-        }
         if let Some(part) = self.part {
             folded = part.fold(folded, &mut f);
+        }
+        if let Some(stored) = self.stored {
+            folded = stored.fold(folded, &mut f);
         }
         match self.rest {
             Some(rest) => rest.fold(folded, f),

@@ -14,8 +14,14 @@ const CONF: &str = "FIRESTEEL_CONF";
 /// Holds settings, one a line, as in the file.
 const SETTINGS: &str = "FIRESTEEL_SETTINGS";
 /// Variables for one setting each. They go before [`SETTINGS`].
-const SINGLE: [(&str, &str); 2] =
-    [("FIRESTEEL_MASTER", "firesteel.master"), ("FIRESTEEL_APP_NAME", "firesteel.app.name")];
+const SINGLE: [(&str, &str); 6] = [
+    ("FIRESTEEL_MASTER", "firesteel.master"),
+    ("FIRESTEEL_APP_NAME", "firesteel.app.name"),
+    ("FIRESTEEL_AUTHENTICATE_SECRET", "firesteel.authenticate.secret"),
+    ("FIRESTEEL_SSL_CERTIFICATE", "firesteel.ssl.certificate"),
+    ("FIRESTEEL_SSL_KEY", "firesteel.ssl.key"),
+    ("FIRESTEEL_SSL_TRUSTED", "firesteel.ssl.trusted"),
+];
 
 impl Conf {
     /// Reads the settings of this process's environment.
@@ -26,6 +32,8 @@ impl Conf {
     /// | `FIRESTEEL_SETTINGS` | settings, one a line, as in the file; they go before the file's |
     /// | `FIRESTEEL_MASTER` | `firesteel.master`; it goes before all others |
     /// | `FIRESTEEL_APP_NAME` | `firesteel.app.name`; it goes before all others |
+    /// | `FIRESTEEL_AUTHENTICATE_SECRET` | `firesteel.authenticate.secret`, likewise |
+    /// | `FIRESTEEL_SSL_CERTIFICATE`, `…_KEY`, `…_TRUSTED` | `firesteel.ssl.certificate` and its like, likewise |
     ///
     /// A line is `key value` or `key=value`; blank lines and lines that begin with `#` are passed over. A variable
     /// that is empty counts as not there. A file that cannot be read, an unknown key and a wrong value are errors
@@ -159,6 +167,20 @@ mod tests {
             Origin::Environment { variable: SETTINGS, line: Some(2) }
         );
         assert_eq!(conf.origin(settings::APP_NAME), Origin::File { path: file.path().into(), line: 4 });
+    }
+
+    #[test]
+    fn a_secret_in_hexadecimal_is_the_same_as_its_text() {
+        const TEXT: &str = "sixteen letters and more";
+        let hex = firesteel_net::Secret::new(TEXT.as_bytes()).unwrap().to_hex();
+
+        let [written, given] = [TEXT.to_owned(), format!("hex:{hex}")].map(|value| {
+            let secret =
+                read(&[("FIRESTEEL_AUTHENTICATE_SECRET", &value)]).unwrap().security().unwrap().secret;
+            secret.expect("there is one").expose().to_vec()
+        });
+
+        assert_eq!(written, given);
     }
 
     #[test]

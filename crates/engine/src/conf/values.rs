@@ -128,6 +128,16 @@ impl Conf {
         })
     }
 
+    /// The application's name, or that of its executable.
+    pub(crate) fn app_name(&self) -> String {
+        let of_executable = || {
+            let own = std::env::current_exe().ok()?;
+            Some(own.file_name()?.to_string_lossy().into_owned())
+        };
+        let name = self.get(settings::APP_NAME).or_else(of_executable);
+        name.unwrap_or_else(|| "application".to_owned())
+    }
+
     /// Takes a value from `origin`, unless one of a higher layer is there.
     pub(super) fn assign(&mut self, key: &str, text: &str, origin: Origin) -> Result<(), ConfError> {
         let entry = settings::find(key)

@@ -6,6 +6,7 @@ use std::{
     thread,
 };
 
+use firesteel_deploy::Security;
 use firesteel_scheduler::{BlockUpdate, Event, Scheduler};
 use firesteel_types::{ExecutorId, LocalCores, MasterUrl, settings};
 
@@ -20,6 +21,7 @@ use crate::{
     listener::{ConsoleProgress, ListenerBus},
     logging,
     stage::Form,
+    ui,
 };
 
 /// The settings of a context that is not started yet. Made by [`Context::builder`].
@@ -135,12 +137,15 @@ impl ContextBuilder {
         let scheduler = Scheduler::new(conf.scheduler_config(&master)?)?;
         install_panic_hook();
         let line = Arc::new(LocalLine::default());
-        let Parts { environment, backend, tasks, start } = parts(&conf, master, line.clone())?;
+        let place = master.to_string();
+        let Parts { environment, backend, tasks, start, security, host } =
+            parts(&conf, master, line.clone())?;
         let driver = Driver::new(conf, scheduler, environment, backend, tasks);
         line.0.get_or_init(|| Arc::downgrade(&driver));
         // From here on whatever fails also stops what was started.
         let ctx = Context::new(driver.clone());
         start_listeners(&driver)?;
+        ui::start(&driver, place, host, security)?;
         Timer::start(&driver).map_err(no_thread)?;
         start(&driver)?;
         if let Some(directory) = ctx.conf().get(settings::CHECKPOINT_DIR) {
@@ -155,6 +160,9 @@ struct Parts {
     environment: Arc<Environment>,
     backend: Box<dyn SchedulerBackend>,
     tasks: TasksRun,
+    /// What protects the driver, and the name under which others reach it, if others do.
+    security: Security,
+    host: Option<String>,
     start: Box<dyn FnOnce(&Arc<Driver>) -> Result<()>>,
 }
 
@@ -171,13 +179,18 @@ fn parts(conf: &Conf, master: MasterUrl, line: Arc<LocalLine>) -> Result<Parts> 
             let backend = LocalBackend::new(&environment, slots, form);
             let start = backend.starter();
             let start = Box::new(|driver: &_| start(driver, "localhost".into()).map_err(no_thread));
-            Ok(Parts { environment, backend: Box::new(backend), tasks: TasksRun::Here(form), start })
+            let (backend, tasks) = (Box::new(backend), TasksRun::Here(form));
+            // Nobody else connects, so the cluster's secret matters only where pages shall be seen from elsewhere.
+            let is_shown = conf.get(settings::UI_HOST).is_some();
+            let security = if is_shown { conf.security()? } else { Security::default() };
+            Ok(Parts { environment, backend, tasks, security, host: None, start })
         }
         MasterUrl::LocalCluster { .. } | MasterUrl::Cluster { .. } => {
             let (cluster, environment) = Cluster::new(conf, master, line)?;
             let backend = Box::new(cluster.backend());
+            let (security, host) = (cluster.security().clone(), Some(cluster.host().to_owned()));
             let start = Box::new(move |driver: &_| cluster.start(driver));
-            Ok(Parts { environment, backend, tasks: TasksRun::Elsewhere, start })
+            Ok(Parts { environment, backend, tasks: TasksRun::Elsewhere, security, host, start })
         }
     }
 }

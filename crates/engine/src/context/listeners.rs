@@ -62,15 +62,28 @@ impl Context {
         Ok(&self.driver().status)
     }
 
-    /// Where the web pages of the application are, if they are served.
+    /// Where the web pages of the application are, if they are served: at the port `firesteel.ui.port` or one of those
+    /// above it, unless `firesteel.ui.enabled` is `false` or no port is free.
+    ///
+    /// ```
+    /// # use firesteel::prelude::*;
+    /// let ctx = Context::builder().master("local[2]").set("firesteel.ui.port", 0)?.start()?;
+    /// assert!(ctx.ui_web_url().is_some_and(|url| url.starts_with("http://127.0.0.1:")));
+    /// # Ok::<(), firesteel::Error>(())
+    /// ```
+    pub fn ui_web_url(&self) -> Option<String> {
+        self.driver().ui.get().map(firesteel_ui::Site::url)
+    }
+
+    /// The application's id: the name that a master gave it, or `local-` and a number in local mode.
     ///
     /// ```
     /// # use firesteel::prelude::*;
     /// # let ctx = Context::local(2)?;
-    /// assert!(ctx.ui_web_url().is_none_or(|url| url.starts_with("http")));
+    /// assert!(ctx.application_id().starts_with("local-"));
     /// # Ok::<(), firesteel::Error>(())
     /// ```
-    pub fn ui_web_url(&self) -> Option<String> {
-        None
+    pub fn application_id(&self) -> String {
+        self.driver().application_id()
     }
 }

@@ -17,6 +17,11 @@ impl Clock {
         Self { start: Instant::now(), start_us: since_epoch.as_micros() as u64 }
     }
 
+    /// When the clock was started.
+    pub(crate) fn began(&self) -> Timestamp {
+        Timestamp(self.start_us)
+    }
+
     pub(crate) fn now(&self) -> Timestamp {
         Timestamp(self.start_us + self.start.elapsed().as_micros() as u64)
     }

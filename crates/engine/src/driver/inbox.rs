@@ -16,6 +16,8 @@ use firesteel_types::{
     AttemptId, AttemptNumber, JobId, PartitionId, RddId, ShuffleId, StageAttemptId, settings,
 };
 
+use firesteel_ui::Site;
+
 use super::{
     Clock, JobEnd, Submission,
     job::{ActiveJob, OnEnd},
@@ -76,6 +78,8 @@ pub(crate) struct Driver {
     pub(crate) backend: Box<dyn SchedulerBackend>,
     pub(crate) bus: ListenerBus,
     pub(crate) status: StatusStore,
+    /// The application's pages, if they are served.
+    pub(crate) ui: OnceLock<Site>,
     /// The bars on the terminal, if they are shown.
     pub(crate) progress: OnceLock<ConsoleProgress>,
     pub(crate) accumulators: AccumulatorRegistry,
@@ -114,6 +118,7 @@ impl Driver {
             backend,
             bus: ListenerBus::new(),
             status: StatusStore::default(),
+            ui: OnceLock::new(),
             progress: OnceLock::new(),
             accumulators: AccumulatorRegistry::default(),
             checkpoints: CheckpointDirectory::default(),
@@ -223,6 +228,9 @@ impl Driver {
             return Ok(());
         }
         self.post(Incoming::event(Event::ContextStopped));
+        if let Some(site) = self.ui.get() {
+            site.stop();
+        }
         self.timer.stop();
         self.commits.close();
         self.tags.close();
@@ -257,6 +265,11 @@ impl Driver {
     /// The parallelism that the user asked for, if any.
     pub(crate) fn configured_parallelism(&self) -> Option<u32> {
         self.conf.get(settings::DEFAULT_PARALLELISM)
+    }
+
+    /// Whether a map task that gives other rows than in the run before discards what was computed from those.
+    pub(crate) fn rolls_back_on_mismatch(&self) -> bool {
+        self.conf.get(settings::SHUFFLE_ORDER_INDEPENDENT_CHECKSUM_FULL_RETRY)
     }
 
     /// An id for something that travels with environments; unique in the process, so that what belongs to one

@@ -6,7 +6,7 @@ use firesteel_scheduler::BlockUpdate;
 use firesteel_storage::{
     block::{Directory, Peers},
     codec::Compression,
-    memory::{Evictor, MemoryConf, MemoryConfError, MemoryManager, physical_memory},
+    memory::{Evictor, MemoryConf, MemoryConfError, MemoryManager, physical_memory, set_process_limit},
 };
 use firesteel_types::{
     ExecutorId, Host, RddId,
@@ -18,7 +18,7 @@ use crate::{
     Conf,
     broadcast::BroadcastStore,
     cache::{BlockStore, NoPeers, ToDriver},
-    shuffle::{RemoteShuffles, ShuffleStore},
+    shuffle::{RemoteShuffles, ShuffleConf, ShuffleStore},
 };
 
 /// The stores of one executor, what they may use, and its line to the driver.
@@ -64,6 +64,7 @@ impl Environment {
     /// Empty stores with the memory that the settings say.
     pub(crate) fn new(conf: &Conf, around: Surroundings) -> Result<Arc<Self>, MemoryConfError> {
         let memory = MemoryManager::new(memory_conf(conf)?);
+        set_process_limit(process_limit(conf, around.remote.is_some()));
         let codec = match conf.get(settings::IO_COMPRESSION_CODEC) {
             Codec::Lz4 => Compression::Lz4,
             Codec::Zstd => {
@@ -72,12 +73,16 @@ impl Environment {
         };
         let compressed = |is_on| if is_on { codec } else { Compression::None };
         let compression = compressed(conf.get(settings::RDD_COMPRESS));
-        let shuffle_compression = compressed(conf.get(settings::SHUFFLE_COMPRESS));
+        let shuffle = ShuffleConf {
+            compression: compressed(conf.get(settings::SHUFFLE_COMPRESS)),
+            sums_content: conf.get(settings::SHUFFLE_ORDER_INDEPENDENT_CHECKSUM_ENABLED)
+                || conf.get(settings::SHUFFLE_ORDER_INDEPENDENT_CHECKSUM_FULL_RETRY),
+        };
         let blocks = BlockStore::new(&around, &memory, compression);
         let Surroundings { host, disk, driver, remote, .. } = around;
         let environment = Arc::new(Self {
             host,
-            shuffles: ShuffleStore::new(&memory, &disk, shuffle_compression, remote),
+            shuffles: ShuffleStore::new(&memory, &disk, shuffle, remote),
             broadcasts: BroadcastStore::new(&blocks),
             blocks,
             spill_compression: compressed(conf.get(settings::SHUFFLE_SPILL_COMPRESS)),
@@ -102,6 +107,31 @@ impl Environment {
     #[cfg(test)]
     pub(crate) fn is_empty(&self) -> bool {
         self.shuffles.is_empty() && self.blocks.is_empty() && self.broadcasts.is_empty()
+    }
+}
+
+/// Refuses executors of a size in which nothing could run, before any is started.
+pub(crate) fn check_executor_memory(conf: &Conf, memory_mib: u64) -> crate::Result<()> {
+    let conf = conf.clone().set(settings::MEMORY_LIMIT, format!("{memory_mib}m"))?;
+    Ok(memory_conf(&conf).map(drop)?)
+}
+
+/// What the process of an executor may hold beside the memory that it is given: a tenth of it, and so much at least.
+const OVERHEAD: u64 = 384 << 20;
+
+/// At how many bytes a task of this process is refused more memory, which ends the process with a word; 0 for never.
+///
+/// A task that grows row by row fails long before, by its share. This is for one that takes very much at once, and is
+/// what the system would do without a word. The process of an executor is held to what it was given. Another one is the
+/// user's own program, and has what the machine has.
+fn process_limit(conf: &Conf, is_executor: bool) -> u64 {
+    let machine = physical_memory().unwrap_or(0);
+    match conf.get(settings::MEMORY_LIMIT) {
+        Some(given) if is_executor => {
+            let limit = given.saturating_add(OVERHEAD.max(given / 10));
+            if machine == 0 { limit } else { limit.min(machine) }
+        }
+        _ => machine,
     }
 }
 

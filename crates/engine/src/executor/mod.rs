@@ -20,7 +20,7 @@ pub(crate) use blame::Blame;
 pub use context::TaskContext;
 pub(crate) use context::TaskIdentity;
 pub(crate) use disk::Disk;
-pub(crate) use environment::{DriverLine, Environment, Surroundings};
+pub(crate) use environment::{DriverLine, Environment, Surroundings, check_executor_memory};
 pub(crate) use exchange::{AddressBook, LateClient, OtherExecutors, OwnBlocks, fetch_one};
 pub(crate) use helper::spawn_helper;
 pub(crate) use hook::install as install_panic_hook;

@@ -110,6 +110,11 @@ impl Executor {
         self.kills.lock().remove(&attempt);
     }
 
+    /// Whether an attempt is here and has not ended.
+    pub(crate) fn is_here(&self, attempt: AttemptId) -> bool {
+        matches!(self.kills.lock().get(&attempt), Some(Kill::Here { .. }))
+    }
+
     /// The figures of what runs, so far.
     pub(crate) fn figures(&self) -> Vec<(AttemptId, TaskMetrics)> {
         let kills = self.kills.lock();

@@ -138,12 +138,12 @@ mod tests {
 
     #[test]
     fn jobs_are_begun_in_order_and_those_that_wait_can_be_taken_out() {
-        let (begin, begun) = mpsc::channel();
+        let (tell, begun) = mpsc::channel();
         let (go, gate) = mpsc::channel::<()>();
         let gate = Arc::new(Mutex::new(gate));
         let slots = Slots::new();
         let run = move |job: u32| {
-            begin.send(job).unwrap();
+            tell.send(job).unwrap();
             gate.lock().recv().unwrap();
         };
         slots.push((0..8).collect()).unwrap();

@@ -1,11 +1,12 @@
 //! The rows of one map task, dealt to reduce partitions: [`Buckets`].
 
 use firesteel_storage::{
+    codec::ContentSum,
     memory::is_counting,
     shuffle::files::{ShuffleFileError, SpillFile, SpillWriter},
 };
 
-use super::map_output::{TypedBuckets, write_rows};
+use super::map_output::{RowSink, TypedBuckets};
 use crate::{
     data::Data,
     executor::{TaskContext, abort_storage},
@@ -17,6 +18,8 @@ pub(crate) struct Buckets<'a, T> {
     rows: Vec<Vec<T>>,
     spills: Vec<SpillFile>,
     records: u64,
+    /// The sum of what was spilled, if it is wanted.
+    content: Option<ContentSum>,
     watch: Watch,
     task: &'a TaskContext,
 }
@@ -29,12 +32,16 @@ pub(crate) struct Dealt<T> {
     pub(crate) rows: TypedBuckets<T>,
     /// What the rest takes.
     pub(crate) bytes: u64,
+    /// The sum of what was spilled, if it is wanted.
+    pub(crate) content: Option<ContentSum>,
 }
 
 impl<'a, T: Data> Buckets<'a, T> {
     pub(crate) fn new(partitions: u32, task: &'a TaskContext) -> Self {
         let rows = (0..partitions).map(|_| Vec::new()).collect();
-        Self { rows, spills: Vec::new(), records: 0, watch: Watch::new("shuffle write", task), task }
+        let content = task.environment().shuffles.sums_content().then(ContentSum::default);
+        let watch = Watch::new("shuffle write", task);
+        Self { rows, spills: Vec::new(), records: 0, content, watch, task }
     }
 
     /// Makes room for `rows` rows in all, if they are spread evenly and memory allows.
@@ -84,7 +91,7 @@ impl<'a, T: Data> Buckets<'a, T> {
     pub(crate) fn spill(&mut self) {
         let buckets = self.rows.iter_mut().map(std::mem::take);
         let buckets = buckets.inspect(|rows| self.records += rows.len() as u64);
-        match write_spill(buckets, self.task) {
+        match write_spill(buckets, &mut self.content, self.task) {
             Ok(spill) => {
                 self.task.count_spill(spill.bytes());
                 self.spills.push(spill);
@@ -96,23 +103,24 @@ impl<'a, T: Data> Buckets<'a, T> {
 
     /// What became of the rows, and how many there were.
     pub(crate) fn finish(self) -> (Dealt<T>, u64) {
-        let Self { rows, spills, records, watch, .. } = self;
+        let Self { rows, spills, records, content, watch, .. } = self;
         let records = records + rows.iter().map(|rows| rows.len() as u64).sum::<u64>();
         let rows = TypedBuckets(rows);
         let bytes = watch.measured_bytes().max(rows.own_bytes());
-        (Dealt { spills, rows, bytes }, records)
+        (Dealt { spills, rows, bytes, content }, records)
     }
 }
 
 fn write_spill<T: Data>(
     buckets: impl Iterator<Item = Vec<T>>,
+    content: &mut Option<ContentSum>,
     task: &TaskContext,
 ) -> Result<SpillFile, ShuffleFileError> {
     let environment = task.environment();
     let mut spill = SpillWriter::new(&environment.disk.dirs()?, environment.spill_compression);
     for (partition, rows) in (0..).zip(buckets).filter(|(_, rows)| !rows.is_empty()) {
         spill.start(partition);
-        write_rows(&mut spill, &rows)?;
+        RowSink { file: &mut spill, content, partition }.write(&rows)?;
     }
     spill.finish()
 }

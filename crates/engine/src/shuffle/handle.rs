@@ -58,7 +58,11 @@ impl ShuffleHandle {
 
     pub(crate) fn dependency(&self) -> ShuffleDependency {
         let Inner { id, parent, reducers, ordered, .. } = &*self.0;
-        ShuffleDependency { ordered: *ordered, ..ShuffleDependency::new(*id, parent.id(), *reducers) }
+        ShuffleDependency {
+            ordered: *ordered,
+            roll_back_on_mismatch: parent.driver().rolls_back_on_mismatch(),
+            ..ShuffleDependency::new(*id, parent.id(), *reducers)
+        }
     }
 }
 

@@ -3,7 +3,7 @@
 use std::{any::Any, convert::Infallible, iter, sync::Arc};
 
 use firesteel_storage::{
-    codec::{FrameSink, RowsWriter},
+    codec::{CodecError, Compression, ContentSum, FrameSink, Layout, RowsWriter},
     shuffle::files::{FileRange, MapOutputFile, MapOutputWriter, ShuffleFileError, SpillFile},
 };
 use firesteel_types::PartitionId;
@@ -27,8 +27,14 @@ pub(crate) trait TypedBlocks: Send + Sync {
     /// How many reduce partitions there are.
     fn partitions(&self) -> u32;
 
-    /// Writes all rows to a file, partition by partition, behind those that were spilled.
-    fn write(&self, spills: &[SpillFile], file: &mut MapOutputWriter) -> Result<(), ShuffleFileError>;
+    /// Writes all rows to a file, partition by partition, behind those that were spilled; adds them to the sum, if there
+    /// is one.
+    fn write(
+        &self,
+        spills: &[SpillFile],
+        file: &mut MapOutputWriter,
+        content: &mut Option<ContentSum>,
+    ) -> Result<(), ShuffleFileError>;
 }
 
 /// The rows of a map task for each reduce partition.
@@ -59,23 +65,70 @@ impl<T: Data> TypedBlocks for TypedBuckets<T> {
         self.0.len() as u32
     }
 
-    fn write(&self, spills: &[SpillFile], file: &mut MapOutputWriter) -> Result<(), ShuffleFileError> {
+    fn write(
+        &self,
+        spills: &[SpillFile],
+        file: &mut MapOutputWriter,
+        content: &mut Option<ContentSum>,
+    ) -> Result<(), ShuffleFileError> {
         for (reduce, rows) in (0..).map(PartitionId).zip(&self.0) {
             file.start(reduce);
             for spilled in spills.iter().filter_map(|spill| spill.block(reduce.0)) {
                 file.append(&spilled)?;
             }
-            write_rows(file, rows)?;
+            RowSink { file: &mut *file, content, partition: reduce.0 }.write(rows)?;
         }
         Ok(())
     }
 }
 
-/// Writes rows to the partition that was started.
-pub(super) fn write_rows<T: Data, S: FrameSink>(file: &mut S, rows: &[T]) -> Result<(), S::Error> {
-    let mut writer = RowsWriter::new(file);
-    writer.extend(rows)?;
-    writer.finish().map(drop)
+impl<T: Data> TypedBuckets<T> {
+    /// Adds all rows to a sum. They are serialized for it, and nothing else.
+    pub(super) fn add_to(&self, content: &mut Option<ContentSum>) -> Result<(), CodecError> {
+        let mut nowhere = Nowhere;
+        (0..)
+            .zip(&self.0)
+            .try_for_each(|(partition, rows)| RowSink { file: &mut nowhere, content, partition }.write(rows))
+    }
+}
+
+/// The partition of a file that was started.
+pub(super) struct RowSink<'a, S> {
+    pub(super) file: &'a mut S,
+    /// The sum of all rows, if it is wanted.
+    pub(super) content: &'a mut Option<ContentSum>,
+    pub(super) partition: u32,
+}
+
+impl<S: FrameSink> RowSink<'_, S> {
+    pub(super) fn write<T: Data>(self, rows: &[T]) -> Result<(), S::Error> {
+        let Self { file, content, partition } = self;
+        let mut writer = RowsWriter::new(file);
+        if content.is_some() {
+            writer = writer.with_content_sum(partition);
+        }
+        writer.extend(rows)?;
+        writer.flush()?;
+        if let (Some(all), Some(these)) = (content, writer.content_sum()) {
+            all.merge(these);
+        }
+        Ok(())
+    }
+}
+
+/// Where rows go that are looked at only.
+struct Nowhere;
+
+impl FrameSink for Nowhere {
+    type Error = CodecError;
+
+    fn compression(&self) -> Compression {
+        Compression::None
+    }
+
+    fn write_frame(&mut self, _: u32, _: Layout, _: &[u8]) -> Result<(), CodecError> {
+        Ok(())
+    }
 }
 
 /// What one map task left for one reduce task, in a file.

@@ -6,9 +6,13 @@ use firesteel_scheduler::{
     MapOutput,
     map_output::{BlockSizes, SizeLimits},
 };
+use firesteel_storage::codec::ContentSum;
 use firesteel_types::ShuffleId;
 
-use super::{Buckets, store::MapPlace};
+use super::{
+    Buckets,
+    store::{KeptOutput, MapPlace},
+};
 use crate::{
     data::Data,
     executor::{TaskContext, abort_storage},
@@ -68,14 +72,14 @@ impl<R: Rdd, M: MapSide<R::Item>> StageProgram for MapTask<R, M> {
     fn run(&self, task: &TaskContext, form: Form) -> TaskOutput {
         let rows = self.rdd.compute(task.partition(), task);
         let (dealt, records) = self.side.deal(rows, task).finish();
-        let place = MapPlace { shuffle: self.shuffle, map: task.partition(), maps: task.num_partitions() };
-        let sizes = match task.environment().shuffles.keep(place, dealt, form) {
-            Ok(sizes) => sizes,
+        let place = MapPlace::of(self.shuffle, task);
+        let KeptOutput { sizes, content } = match task.environment().shuffles.keep(place, dealt, form) {
+            Ok(kept) => kept,
             Err(error) => abort_storage(&error),
         };
         task.count_shuffle_written(records, sizes.iter().sum());
         let sizes = BlockSizes::from_bytes(&sizes, &SizeLimits::default());
-        TaskOutput::Map(MapOutput { sizes, checksum: None })
+        TaskOutput::Map(MapOutput { sizes, checksum: content.map(ContentSum::value) })
     }
 
     fn to_bytes(&self) -> Result<Vec<u8>, ShipError> {

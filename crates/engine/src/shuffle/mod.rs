@@ -17,4 +17,4 @@ pub(crate) use handle::WeakShuffle;
 pub(crate) use map_task::{Deal, MapSide, MapTask};
 pub(crate) use read::{Batch, ShuffleRead};
 pub(crate) use remote::{MapTables, PlacedBlocks, RemoteShuffles};
-pub(crate) use store::ShuffleStore;
+pub(crate) use store::{ShuffleConf, ShuffleStore};

@@ -9,7 +9,7 @@ use firesteel_storage::{
     block::BlockId,
     codec,
     shuffle::fetch::{
-        FetchConf, FetchError, FetchLimits, FetchedBlock, PeerBlocks, ShuffleFetcher, Transport,
+        FetchConf, FetchError, FetchLimits, FetchThreads, FetchedBlock, PeerBlocks, ShuffleFetcher, Transport,
     },
     transfer::PeerAddr,
 };
@@ -42,6 +42,7 @@ pub(crate) struct RemoteShuffles {
     pub(crate) tables: Arc<dyn MapTables>,
     pub(crate) transport: Arc<dyn Transport>,
     pub(crate) limits: FetchLimits,
+    pub(crate) threads: Arc<FetchThreads>,
     pub(crate) disk: Arc<Disk>,
 }
 
@@ -66,6 +67,7 @@ impl RemoteShuffles {
         let (disk, cancelled) = (self.disk.clone(), task.clone());
         let conf = FetchConf {
             limits: self.limits,
+            pool: self.threads.clone(),
             verify: Arc::new(|_, data| {
                 codec::survey(io::BufReader::new(data.reader())).map(drop).map_err(|error| error.to_string())
             }),

@@ -12,11 +12,11 @@ use hashbrown::{HashMap, HashSet};
 use parking_lot::Mutex;
 
 use firesteel_storage::{
-    codec::Compression,
+    codec::{Compression, ContentSum},
     memory::{MemoryManager, meter},
-    shuffle::files::{MapOutputFile, MapOutputWriter, ShuffleFileError, SpillFile, remove_shuffle},
+    shuffle::files::{MapOutputFile, MapOutputWriter, ShuffleFileError, SpillFile, remove_map_output},
 };
-use firesteel_types::{AttemptId, PartitionId, ShuffleId};
+use firesteel_types::{AttemptId, PartitionId, ShuffleId, StageAttemptId};
 
 use super::{
     RemoteShuffles,
@@ -26,7 +26,7 @@ use super::{
 use crate::{
     contain::discard,
     data::Data,
-    executor::{Disk, hand_over},
+    executor::{Disk, TaskContext, hand_over},
     stage::Form,
 };
 
@@ -39,11 +39,19 @@ pub(crate) struct ShuffleStore {
     remote: Option<RemoteShuffles>,
     memory: Arc<MemoryManager>,
     disk: Arc<Disk>,
-    compression: Compression,
+    conf: ShuffleConf,
     /// Counts uses, for their order.
     clock: AtomicU64,
     /// Counts files, so that two attempts of a task do not write to the same one.
     writers: AtomicU64,
+}
+
+/// How map outputs are kept.
+#[derive(Clone, Copy)]
+pub(crate) struct ShuffleConf {
+    pub(crate) compression: Compression,
+    /// Whether the rows of an output are summed up.
+    pub(crate) sums_content: bool,
 }
 
 /// One map task of a shuffle.
@@ -52,9 +60,31 @@ pub(crate) struct MapPlace {
     pub(crate) shuffle: ShuffleId,
     pub(crate) map: PartitionId,
     pub(crate) maps: u32,
+    /// The run of its stage. What a later one leaves takes the place of what an earlier one left: it may have had other
+    /// input.
+    pub(crate) generation: u64,
+}
+
+impl MapPlace {
+    /// Of the running task.
+    pub(crate) fn of(shuffle: ShuffleId, task: &TaskContext) -> Self {
+        // A shuffle may be made by several stages, one after the other.
+        let StageAttemptId { stage, attempt } = task.stage();
+        let generation = u64::from(stage.0) << 32 | u64::from(attempt);
+        Self { shuffle, map: task.partition(), maps: task.num_partitions(), generation }
+    }
+}
+
+/// What was kept of a map output.
+pub(crate) struct KeptOutput {
+    /// How large each block is.
+    pub(crate) sizes: Vec<u64>,
+    /// The sum of all rows, if it is wanted.
+    pub(crate) content: Option<ContentSum>,
 }
 
 struct Output {
+    generation: u64,
     blocks: MapBlocks,
     /// The memory that is taken for it.
     bytes: u64,
@@ -65,7 +95,7 @@ impl ShuffleStore {
     pub(crate) fn new(
         memory: &Arc<MemoryManager>,
         disk: &Arc<Disk>,
-        compression: Compression,
+        conf: ShuffleConf,
         remote: Option<RemoteShuffles>,
     ) -> Self {
         Self {
@@ -74,10 +104,15 @@ impl ShuffleStore {
             remote,
             memory: memory.clone(),
             disk: disk.clone(),
-            compression,
+            conf,
             clock: AtomicU64::new(0),
             writers: AtomicU64::new(0),
         }
+    }
+
+    /// Whether the rows of map outputs are summed up.
+    pub(crate) fn sums_content(&self) -> bool {
+        self.conf.sums_content
     }
 
     /// Outputs of a shuffle will come, until it is removed.
@@ -85,29 +120,33 @@ impl ShuffleStore {
         self.outputs.lock().entry(shuffle).or_default();
     }
 
-    /// Keeps what a map task made, unless the shuffle was removed while the task ran; says how large each block is. A second
-    /// attempt of the same task replaces the first: both made the same rows.
+    /// Keeps what a map task made, unless the shuffle was removed while the task ran. A second attempt of the same task
+    /// replaces the first: both made the same rows. What a later run of the stage made stays.
     pub(crate) fn keep<T: Data>(
         &self,
         place: MapPlace,
         dealt: Dealt<T>,
         form: Form,
-    ) -> Result<Vec<u64>, ShuffleFileError> {
-        let Dealt { spills, rows, bytes } = dealt;
+    ) -> Result<KeptOutput, ShuffleFileError> {
+        let Dealt { spills, rows, bytes, mut content } = dealt;
         let stays = match form {
             Form::Typed => spills.is_empty() && self.take_over(bytes),
             Form::Shipped => false,
         };
         if stays {
+            if content.is_some() {
+                rows.add_to(&mut content)?;
+            }
             let sizes = rows.iter().map(|rows| size_of_val(rows) as u64).collect();
             self.put(place, MapBlocks::Typed(Arc::new(rows)), bytes);
-            return Ok(sizes);
+            return Ok(KeptOutput { sizes, content });
         }
-        let file = self.write_out(place, &rows, &spills)?;
+        let file = self.write_out(place, &rows, &spills, content)?;
         drop((rows, spills));
-        let sizes = file.lengths();
+        // Of the output that is there, which may be another attempt's.
+        let kept = KeptOutput { sizes: file.lengths(), content: file.content_sum() };
         self.put(place, MapBlocks::File(Arc::new(file)), 0);
-        Ok(sizes)
+        Ok(kept)
     }
 
     /// Makes memory of the running task memory of stored outputs, if there is room.
@@ -120,24 +159,31 @@ impl ShuffleStore {
         is_granted
     }
 
-    /// Writes an output to its file.
+    /// Writes an output to its file; `content` is the sum of what was spilled, if it is wanted.
     fn write_out(
         &self,
-        MapPlace { shuffle, map, .. }: MapPlace,
+        MapPlace { shuffle, map, generation, .. }: MapPlace,
         blocks: &dyn TypedBlocks,
         spills: &[SpillFile],
+        mut content: Option<ContentSum>,
     ) -> Result<MapOutputFile, ShuffleFileError> {
         let dirs = self.disk.dirs()?;
         let attempt = AttemptId(self.writers.fetch_add(1, Ordering::Relaxed));
-        let mut file =
-            MapOutputWriter::new(&dirs, shuffle, map, blocks.partitions(), self.compression, attempt);
-        blocks.write(spills, &mut file)?;
+        let compression = self.conf.compression;
+        let file = MapOutputWriter::new(&dirs, shuffle, map, blocks.partitions(), compression, attempt);
+        let mut file = file.of_generation(generation);
+        blocks.write(spills, &mut file, &mut content)?;
+        if let Some(content) = content {
+            file.set_content_sum(content);
+        }
         file.commit()?;
         MapOutputFile::open(&dirs, shuffle, map)
     }
 
-    fn put(&self, MapPlace { shuffle, map, maps }: MapPlace, blocks: MapBlocks, bytes: u64) {
-        let mut output = Some(Output { blocks, bytes, used: self.clock.fetch_add(1, Ordering::Relaxed) });
+    fn put(&self, place: MapPlace, blocks: MapBlocks, bytes: u64) {
+        let MapPlace { shuffle, map, maps, generation } = place;
+        let used = self.clock.fetch_add(1, Ordering::Relaxed);
+        let mut output = Some(Output { generation, blocks, bytes, used });
         // An executor hears of a shuffle by its first map task.
         if self.remote.is_some() && !self.removed.lock().contains(&shuffle) {
             self.open(shuffle);
@@ -146,9 +192,12 @@ impl ShuffleStore {
             if outputs.len() < maps as usize {
                 outputs.resize_with(maps as usize, || None);
             }
-            std::mem::swap(&mut outputs[map.index()], &mut output);
+            let before = &mut outputs[map.index()];
+            if before.as_ref().is_none_or(|before| before.generation <= generation) {
+                std::mem::swap(before, &mut output);
+            }
         } else if let Some(Output { blocks: MapBlocks::File(_), .. }) = output {
-            self.remove_files(shuffle);
+            self.remove_file(shuffle, map);
         }
         self.forget(output);
     }
@@ -188,7 +237,7 @@ impl ShuffleStore {
             if freed >= bytes {
                 break;
             }
-            match self.write_out(place, &*blocks, &[]) {
+            match self.write_out(place, &*blocks, &[], None) {
                 Ok(file) => freed += if self.replace(place, blocks, file) { size } else { 0 },
                 Err(error) => {
                     tracing::warn!(%error, "a map output cannot be written to disk to free its memory");
@@ -205,10 +254,11 @@ impl ShuffleStore {
         for (&shuffle, outputs) in &*self.outputs.lock() {
             let maps = outputs.len() as u32;
             for (map, output) in (0..).map(PartitionId).zip(outputs) {
-                if let Some(Output { blocks: MapBlocks::Typed(blocks), bytes, used }) = output
+                if let Some(Output { generation, blocks: MapBlocks::Typed(blocks), bytes, used }) = output
                     && Arc::strong_count(blocks) == 1
                 {
-                    idle.push((*used, MapPlace { shuffle, map, maps }, blocks.clone(), *bytes));
+                    let place = MapPlace { shuffle, map, maps, generation: *generation };
+                    idle.push((*used, place, blocks.clone(), *bytes));
                 }
             }
         }
@@ -230,7 +280,8 @@ impl ShuffleStore {
         }
         drop(written);
         let is_replaced = matches!(before, Some(MapBlocks::Typed(_)));
-        self.forget(before.map(|blocks| Output { blocks, bytes, used: 0 }));
+        let generation = place.generation;
+        self.forget(before.map(|blocks| Output { generation, blocks, bytes, used: 0 }));
         is_replaced
     }
 
@@ -249,19 +300,20 @@ impl ShuffleStore {
         if self.remote.is_some() {
             self.removed.lock().insert(shuffle);
         }
-        let removed = self.outputs.lock().remove(&shuffle);
-        let has_files =
-            removed.iter().flatten().flatten().any(|output| matches!(output.blocks, MapBlocks::File(_)));
-        self.forget(removed.into_iter().flatten().flatten());
-        if has_files {
-            self.remove_files(shuffle);
+        let removed = self.outputs.lock().remove(&shuffle).unwrap_or_default();
+        let is_file =
+            |output: &Option<Output>| matches!(output, Some(Output { blocks: MapBlocks::File(_), .. }));
+        let files: Vec<_> = (0..).map(PartitionId).zip(removed.iter().map(is_file)).collect();
+        self.forget(removed.into_iter().flatten());
+        for (map, _) in files.into_iter().filter(|(_, is_file)| *is_file) {
+            self.remove_file(shuffle, map);
         }
     }
 
-    fn remove_files(&self, shuffle: ShuffleId) {
-        let removed = self.disk.dirs().map_err(Into::into).and_then(|dirs| remove_shuffle(&dirs, shuffle));
-        if let Err(error) = removed {
-            tracing::warn!(%error, %shuffle, "the files of a shuffle cannot be removed");
+    fn remove_file(&self, shuffle: ShuffleId, map: PartitionId) {
+        let dirs = self.disk.dirs().map_err(Into::into);
+        if let Err(error) = dirs.and_then(|dirs| remove_map_output(&dirs, shuffle, map)) {
+            tracing::warn!(%error, %shuffle, %map, "the files of a map output cannot be removed");
         }
     }
 
@@ -279,28 +331,4 @@ impl ShuffleStore {
 }
 
 #[cfg(test)]
-mod tests {
-    use firesteel_storage::memory::MemoryConf;
-
-    use super::{super::map_output::TypedBuckets, *};
-
-    #[test]
-    fn an_output_whose_shuffle_is_gone_leaves_no_file() {
-        let folder = tempfile::TempDir::new().unwrap();
-        let memory = MemoryManager::new(MemoryConf { budget: 1 << 20, storage_fraction: 0.5 });
-        let disk = Disk::new(vec![folder.path().to_path_buf()], "test");
-        let store = ShuffleStore::new(&memory, &disk, Compression::None, None);
-        let place = MapPlace { shuffle: ShuffleId(3), map: PartitionId(0), maps: 1 };
-        let keep = || {
-            let dealt = Dealt { spills: Vec::new(), rows: TypedBuckets(vec![vec![1_u8]]), bytes: 1 };
-            store.keep(place, dealt, Form::Shipped).unwrap();
-            MapOutputFile::open(&disk.dirs().unwrap(), place.shuffle, place.map).is_ok()
-        };
-
-        assert!(!keep(), "nobody could ever remove it");
-        store.open(place.shuffle);
-        assert!(keep());
-        store.remove(place.shuffle);
-        assert!(MapOutputFile::open(&disk.dirs().unwrap(), place.shuffle, place.map).is_err());
-    }
-}
+mod tests;

@@ -1,6 +1,6 @@
 //! Cached partitions on executors: where they are read, and what is left when one of them goes.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, path::Path, process::Command};
 
 use firesteel::{Accumulator, LongSum, StorageLevel, prelude::*};
 use firesteel_types::{ExecutorId, ListenerEvent, Locality};
@@ -117,4 +117,56 @@ fn a_partition_of_two_copies_outlives_an_executor_and_one_of_a_single_copy_is_co
         assert_eq!(kept.collect().unwrap(), (0..40).collect::<Vec<_>>());
         assert_eq!(computed.value().sum == 40, survives, "{} rows at {level:?}", computed.value().sum);
     }
+}
+
+/// An executor: its process, and the folder where it has its blocks.
+type Home = (u32, String);
+
+/// Executors of one core that run tasks at the same time, so many.
+fn homes(ctx: &Context, executors: u32) -> Vec<Home> {
+    let all = u64::from(executors);
+    let met = ctx.range_into(0..all, executors).with((all, Gate::new())).map(|(all, gate), _| {
+        assert!(gate.meet(*all), "all run at once");
+        (std::process::id(), std::env::var("FIRESTEEL_LOCAL_DIRS").unwrap())
+    });
+    met.collect().unwrap()
+}
+
+/// On how many of the executors each of the four partitions is.
+fn copies(homes: &[Home]) -> [usize; 4] {
+    fn has(folder: &Path, ending: &str) -> bool {
+        let entries = std::fs::read_dir(folder).into_iter().flatten().map_while(Result::ok);
+        entries.map(|entry| entry.path()).any(|path| {
+            let name = path.file_name().unwrap().to_str().unwrap();
+            name.starts_with("rdd_") && name.ends_with(ending) || path.is_dir() && has(&path, ending)
+        })
+    }
+    [0, 1, 2, 3].map(|partition| {
+        let ending = format!("_{partition}");
+        homes.iter().filter(|(_, folder)| has(Path::new(folder), &ending)).count()
+    })
+}
+
+/// Kills executors one after the other, each when the copies that went with the last are there again.
+///
+/// Behaviours: BLK-015.
+#[test]
+fn copies_that_were_lost_with_an_executor_are_made_again_by_those_that_are_left() {
+    let ctx = Context::builder().master("local-cluster[3,1,1024]").start().unwrap();
+    let (rows, computed) = counted(&ctx);
+    let kept = rows.persist(StorageLevel::DISK_ONLY_2);
+    let first = homes(&ctx, 3);
+    kept.count().unwrap();
+    assert_eq!(copies(&first), [2; 4]);
+
+    for (victim, _) in first {
+        assert!(Command::new("kill").args(["-9", &victim.to_string()]).status().unwrap().success());
+        until(|| !is_alive(victim));
+        let mut now = homes(&ctx, 3);
+        now.retain(|(pid, _)| *pid != victim);
+        until(|| copies(&now) == [2; 4]);
+    }
+
+    assert_eq!(kept.collect().unwrap(), (0..40).collect::<Vec<_>>());
+    assert_eq!(computed.value().sum, 40, "three executors are gone, and no partition with them");
 }

@@ -61,3 +61,24 @@ fn twenty_mebibytes_are_read_on_both_executors_and_their_copies_go_when_they_are
     let error = read().unwrap_err().to_string();
     assert!(error.contains("broadcast-") && error.contains("destroyed"), "{error}");
 }
+
+/// Behaviours: BLK-024.
+#[test]
+fn the_copies_of_a_broadcast_variable_go_when_no_handle_is_left() {
+    let ctx = cluster();
+    let gone = Gate::new();
+    let table = Table { rows: vec![7; 1 << 20], made_by: std::process::id(), gone: gone.clone() };
+    let table = ctx.broadcast(table).unwrap();
+    let read = ctx.range_into(0..2_u64, 2).with((table.clone(), Gate::new())).map(|(table, gate), _| {
+        assert!(gate.meet(2), "one task on each executor");
+        table.value().rows[5]
+    });
+    assert_eq!(read.collect().unwrap(), [7, 7]);
+
+    drop(table);
+    assert_eq!(read.collect().unwrap(), [7, 7], "the RDD has a handle");
+    assert_eq!(gone.arrivals(), 0);
+    drop(read);
+
+    until(|| gone.arrivals() == 2);
+}

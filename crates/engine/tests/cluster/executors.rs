@@ -4,7 +4,7 @@ use firesteel::prelude::*;
 use firesteel_types::ListenerEvent;
 
 use crate::{
-    cluster, events, executors,
+    cluster, cluster_with, events, executors,
     gate::{assert_both_slots_work, until},
     heard, is_alive,
 };
@@ -93,4 +93,21 @@ fn executors_end_when_the_context_stops_or_is_dropped() {
     let executors = executors(&dropped);
     drop(dropped);
     until(|| executors.iter().all(|executor| !is_alive(executor.pid)));
+}
+
+/// Only memory that is counted can be refused.
+#[cfg(feature = "allocator")]
+#[test]
+fn a_task_that_takes_far_more_than_its_executor_has_ends_that_process_and_not_the_application() {
+    let ctx = cluster_with(|builder| builder.set("firesteel.task.maxFailures", 2).unwrap());
+    let before = executors(&ctx);
+
+    // Nothing of it is ever touched, so that without a limit this would succeed.
+    let much = ctx.range_into(0..1_u64, 1).map(|_| vec![0_u8; 8 << 30].len());
+    let error = much.count().unwrap_err().to_string();
+
+    assert!(error.contains("executor"), "{error}");
+    assert!(error.contains("134"), "the process was aborted: {error}");
+    assert_eq!(ctx.range_into(0..100_u64, 4).count().unwrap(), 100, "the application goes on");
+    assert_ne!(executors(&ctx), before);
 }

@@ -11,6 +11,8 @@ use firesteel::{StorageLevel, prelude::*};
 use crate::{cluster_with, executors, gate::until, is_alive};
 
 const CASE: &str = "FIRESTEEL_TEST_CASE";
+const FOLDER: &str = "FIRESTEEL_TEST_FOLDER";
+const MASTER: &str = "FIRESTEEL_TEST_MASTER";
 
 /// A context whose folders are all below one, with files in it.
 fn busy(folder: &str) -> Context {
@@ -94,4 +96,41 @@ fn executors_end_when_their_driver_exits_without_a_word() {
 #[test]
 fn executors_end_when_their_driver_panics() {
     executors_end_with_their_driver("leftovers::executors_end_when_their_driver_panics", || panic!("over"));
+}
+
+#[test]
+fn what_a_killed_process_left_in_the_local_folders_goes_when_the_next_one_starts() {
+    let test = "leftovers::what_a_killed_process_left_in_the_local_folders_goes_when_the_next_one_starts";
+    let shuffled = |folder: &str, master: &str| {
+        let ctx = Context::builder().master(master).set("firesteel.local.dir", folder).unwrap().shipped(true);
+        let ctx = ctx.start().unwrap();
+        assert_eq!(ctx.range_into(0..100_u64, 4).map(|x| (x % 10, x)).group_by_key().count().unwrap(), 10);
+        ctx
+    };
+    if env::var(CASE).is_ok_and(|running| running == test) {
+        let _ctx = shuffled(&env::var(FOLDER).unwrap(), &env::var(MASTER).unwrap());
+        Command::new("kill").args(["-9", &std::process::id().to_string()]).status().unwrap();
+        std::thread::park();
+    }
+    for master in ["local[2]", "local-cluster[2,1,1024]"] {
+        let folder = tempfile::tempdir().unwrap();
+        let folder = folder.path().to_str().unwrap();
+        let child = Command::new(env::current_exe().unwrap())
+            .args(["--exact", test, "--nocapture", "--test-threads=1"])
+            .envs([(CASE, test), (FOLDER, folder), (MASTER, master)])
+            .output()
+            .unwrap();
+        assert!(!child.status.success(), "it was killed");
+        let left = entries(folder);
+        assert!(!left.is_empty(), "it had no time to remove anything");
+
+        // Executors of the killed one may live a moment longer.
+        until(|| {
+            let ctx = shuffled(folder, master);
+            ctx.stop().unwrap();
+            drop(ctx);
+            let now = entries(folder);
+            left.iter().all(|entry| !now.contains(entry))
+        });
+    }
 }

@@ -2,6 +2,7 @@
 
 use firesteel::prelude::*;
 use firesteel_types::ListenerEvent;
+use serde::{Deserialize, Deserializer, Serialize, de::Error as _};
 
 use crate::{cluster, cluster_with, events, gate::assert_both_slots_work, heard};
 
@@ -132,4 +133,29 @@ fn a_table_of_map_outputs_too_large_for_a_message_fails_the_job_with_the_remedy(
 
     assert!(error.contains("firesteel.rpc.message.maxSize"), "{error}");
     assert_eq!(pairs.group_by_key_into(20).count().unwrap(), 1100, "a smaller one goes through");
+}
+
+/// A row that can be sent and not read.
+#[derive(Clone, Serialize)]
+struct Unreadable;
+
+impl<'de> Deserialize<'de> for Unreadable {
+    fn deserialize<D: Deserializer<'de>>(_: D) -> Result<Self, D::Error> {
+        Err(D::Error::custom("nobody can read this"))
+    }
+}
+
+/// Behaviours: RES-007.
+#[test]
+fn a_result_that_cannot_be_read_fails_its_job_and_is_not_tried_again() {
+    let ctx = cluster();
+    let events = events(&ctx);
+
+    let error =
+        ctx.range_into(0..1_u64, 1).map(|_| Unreadable).collect().map(|_| ()).unwrap_err().to_string();
+
+    assert!(error.contains("cannot deserialize a result of type"), "{error}");
+    let starts = |event: &ListenerEvent| matches!(event, ListenerEvent::TaskStart { .. });
+    assert_eq!(heard(&ctx, &events).iter().filter(|event| starts(event)).count(), 1, "not tried again");
+    assert_both_slots_work(&ctx, "a result that cannot be read");
 }

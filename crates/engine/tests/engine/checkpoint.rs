@@ -4,10 +4,10 @@ use std::fs;
 
 use firesteel::prelude::*;
 
-use crate::support::each_backend;
+use crate::support::{each_backend, each_backend_with_room};
 
 fn with_directory(test: impl Fn(&Context, &std::path::Path)) {
-    each_backend(|ctx| {
+    each_backend_with_room(|ctx| {
         let folder = tempfile::tempdir().unwrap();
         ctx.set_checkpoint_dir(folder.path().to_str().unwrap()).unwrap();
         test(ctx, folder.path());

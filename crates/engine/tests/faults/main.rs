@@ -12,4 +12,5 @@ mod gate;
 mod killed;
 mod orphans;
 mod process;
+mod reaper;
 mod stopped;

@@ -9,6 +9,7 @@
 
 #[path = "../support/gate.rs"]
 mod gate;
+mod large;
 mod model;
 mod partitions;
 mod random;

@@ -1,8 +1,8 @@
 //! Every operator with a shuffle, over data eight times as large as the budget.
 
-use firesteel::{HashPartitioner, Order, prelude::*};
+use firesteel::{Conf, HashPartitioner, Order, prelude::*};
 
-use crate::child::{BESIDE, BUDGET, in_child, tight};
+use crate::child::{BESIDE, BUDGET, in_child, peak_resident_bytes, tight_to};
 
 /// Rows of 16 bytes that are 32 MiB together.
 const ROWS: u64 = 2 << 20;
@@ -12,11 +12,27 @@ fn scattered(ctx: &Context) -> impl Rdd<Item = u64> + use<> {
     ctx.range_into(0..ROWS, 8).map(|x| x.wrapping_mul(0x9E37_79B9_7F4A_7C15))
 }
 
+/// A quarter of that, for a quarter of the budget.
+const SOME: u64 = ROWS / 4;
+
+fn some(ctx: &Context) -> impl Rdd<Item = u64> + use<> {
+    ctx.range_into(0..SOME, 8).map(|x| x.wrapping_mul(0x9E37_79B9_7F4A_7C15))
+}
+
 /// Runs `case` in a child, serialized and not, and checks what it needed.
 fn case(test: &str, run: fn(&Context)) {
+    case_with(test, BUDGET, run);
+}
+
+/// The same with a quarter of the budget.
+fn smaller_case(test: &str, run: fn(&Context)) {
+    case_with(test, BUDGET / 4, run);
+}
+
+fn case_with(test: &str, budget: u64, run: fn(&Context)) {
     let peak = in_child(test, || {
         for shipped in [false, true] {
-            run(&tight(shipped));
+            run(&tight_to(budget, shipped));
         }
     });
     if let Some(peak) = peak {
@@ -85,21 +101,21 @@ fn sort_by_key() {
 
 #[test]
 fn join() {
-    case("operators::join", |ctx| {
-        let left = scattered(ctx).map(|x| (x, 1_u64));
-        let right = scattered(ctx).filter(|x| x % 2 == 0).map(|x| (x, x));
+    smaller_case("operators::join", |ctx| {
+        let left = some(ctx).map(|x| (x, 1_u64));
+        let right = some(ctx).filter(|x| x % 2 == 0).map(|x| (x, x));
         let joined = left.join(&right).filter(|(key, (one, same))| *one == 1 && key == same).count().unwrap();
         let left_only =
             left.left_outer_join(&right).filter(|(_, (_, right))| right.is_none()).count().unwrap();
 
-        assert_eq!((joined, left_only), (ROWS / 2, ROWS / 2));
+        assert_eq!((joined, left_only), (SOME / 2, SOME / 2));
     });
 }
 
 #[test]
 fn cogroup() {
-    case("operators::cogroup", |ctx| {
-        let pairs = scattered(ctx).map(|x| (x >> 2, x));
+    smaller_case("operators::cogroup", |ctx| {
+        let pairs = some(ctx).map(|x| (x >> 2, x));
         let grouped = pairs.cogroup(&pairs);
         let rows = grouped
             .map(|(key, (left, right))| {
@@ -108,19 +124,19 @@ fn cogroup() {
             })
             .reduce(|a, b| a + b);
 
-        assert_eq!(rows.unwrap(), 2 * ROWS);
+        assert_eq!(rows.unwrap(), 2 * SOME);
     });
 }
 
 #[test]
 fn distinct_subtract_and_intersection() {
-    case("operators::distinct_subtract_and_intersection", |ctx| {
-        let rows = scattered(ctx);
+    smaller_case("operators::distinct_subtract_and_intersection", |ctx| {
+        let rows = some(ctx);
         let even = rows.filter(|x| x % 2 == 0);
 
-        assert_eq!(rows.union(&even).distinct().count().unwrap(), ROWS);
-        assert_eq!(rows.subtract(&even).count().unwrap(), ROWS / 2);
-        assert_eq!(rows.intersection(&even).count().unwrap(), ROWS / 2);
+        assert_eq!(rows.union(&even).distinct().count().unwrap(), SOME);
+        assert_eq!(rows.subtract(&even).count().unwrap(), SOME / 2);
+        assert_eq!(rows.intersection(&even).count().unwrap(), SOME / 2);
     });
 }
 
@@ -151,5 +167,116 @@ fn rows_that_own_memory() {
             Rows::new(words.filter(move |word| std::mem::replace(&mut last, word.clone()) > *word))
         });
         assert_eq!(ordered.count().unwrap(), 0);
+    });
+}
+
+#[test]
+fn aggregate_fold_and_combine_by_key() {
+    smaller_case("operators::aggregate_fold_and_combine_by_key", |ctx| {
+        let pairs = some(ctx).map(|x| (x >> 1, x));
+        let total = |rows: (u64, u64), row: (u64, u64)| (rows.0 + row.0, rows.1.wrapping_add(row.1));
+        let sum = (0..SOME).map(|x| x.wrapping_mul(0x9E37_79B9_7F4A_7C15)).fold(0, u64::wrapping_add);
+
+        let aggregated = pairs.aggregate_by_key(
+            (0_u64, 0_u64),
+            |(n, sum), x| (n + 1, sum.wrapping_add(x)),
+            |a, b| (a.0 + b.0, a.1.wrapping_add(b.1)),
+        );
+        assert_eq!(aggregated.map(|(_, found)| found).reduce(total).unwrap(), (SOME, sum));
+        let folded = pairs.fold_by_key(0, u64::wrapping_add).map(|(_, sum)| sum).reduce(u64::wrapping_add);
+        assert_eq!(folded.unwrap(), sum);
+        // States that own memory, which grows as values come.
+        let combined = pairs.combine_by_key(
+            |x| vec![x],
+            |mut all: Vec<u64>, x| {
+                all.push(x);
+                all
+            },
+            |mut all, more| {
+                all.extend(more);
+                all
+            },
+        );
+        let combined =
+            combined.map(|(_, all)| (all.len() as u64, all.into_iter().fold(0, u64::wrapping_add)));
+        assert_eq!(combined.reduce(total).unwrap(), (SOME, sum));
+    });
+}
+
+#[test]
+fn join_of_one_huge_key() {
+    smaller_case("operators::join_of_one_huge_key", |ctx| {
+        let pairs = ctx.range_into(0..SOME, 8).map(|x| (if x % 1000 == 0 { x } else { 7 }, x));
+        let few = ctx.range_into(0..3_u64, 1).map(|x| (7_u64, x));
+
+        assert_eq!(pairs.join(&few).count().unwrap(), 3 * (SOME - SOME.div_ceil(1000)));
+        assert_eq!(few.join(&pairs).count().unwrap(), 3 * (SOME - SOME.div_ceil(1000)));
+    });
+}
+
+#[test]
+fn full_outer_join_and_subtract_by_key() {
+    smaller_case("operators::full_outer_join_and_subtract_by_key", |ctx| {
+        let left = some(ctx).filter(|x| x % 3 != 0).map(|x| (x, x));
+        let right = some(ctx).filter(|x| x % 3 != 1).map(|x| (x, x));
+        let count =
+            |rest| (0..SOME).filter(|x| x.wrapping_mul(0x9E37_79B9_7F4A_7C15) % 3 == rest).count() as u64;
+
+        let (both, one) = left
+            .full_outer_join(&right)
+            .map(|(_, (left, right))| if left == right { (1_u64, 0_u64) } else { (0, 1) })
+            .reduce(|a, b| (a.0 + b.0, a.1 + b.1))
+            .unwrap();
+        assert_eq!((both, one), (count(2), count(0) + count(1)));
+        assert_eq!(left.subtract_by_key(&right).count().unwrap(), count(1));
+    });
+}
+
+/// How many rows are larger than the one before them in their partition, and how many there are.
+fn disorder<R: Rdd<Item = u64>>(descending: &R) -> (u64, u64) {
+    let found = descending.map_partitions(|rows| {
+        let (mut last, mut wrong, mut n) = (None, 0_u64, 0_u64);
+        rows.for_each(|x| {
+            wrong += u64::from(last.is_some_and(|last| last < x));
+            last = Some(x);
+            n += 1;
+        });
+        Rows::new([(wrong, n)])
+    });
+    found.reduce(|a, b| (a.0 + b.0, a.1 + b.1)).unwrap()
+}
+
+#[test]
+fn sort_by_and_sort_within_partitions() {
+    smaller_case("operators::sort_by_and_sort_within_partitions", |ctx| {
+        let sorted = some(ctx).sort_by(|x| !*x, Order::Ascending).unwrap();
+        assert_eq!(disorder(&sorted), (0, SOME));
+
+        let pairs = some(ctx).map(|x| (!x, ()));
+        let within = pairs.repartition_and_sort_within_partitions(HashPartitioner::new(3));
+        assert_eq!(disorder(&within.map(|(x, ())| !x)), (0, SOME));
+    });
+}
+
+/// What is on its way from other executors is not in the budget (`firesteel.reducer.maxSizeInFlight`).
+const IN_FLIGHT: u64 = 48 << 20;
+
+#[test]
+fn executors_of_a_cluster_need_no_more() {
+    let test = "operators::executors_of_a_cluster_need_no_more";
+    let _ = in_child(test, || {
+        let conf = Conf::new().set("firesteel.memory.budget", (BUDGET / 4).to_string() + "b").unwrap();
+        let ctx = Context::builder().master("local-cluster[2,1,1024]").conf(conf).start().unwrap();
+        let sums = some(&ctx).map(|x| (x >> 1, 1_u64)).reduce_by_key(|a, b| a + b);
+        assert_eq!(sums.map(|(_, n)| n).reduce(|a, b| a + b).unwrap(), SOME);
+        assert_eq!(disorder(&some(&ctx).sort_by(|x| !*x, Order::Ascending).unwrap()), (0, SOME));
+        let groups = ctx.range_into(0..SOME, 8).map(|x| (x & 1, x)).group_by_key();
+        let values = groups.map(|(_, values)| values.into_iter().count() as u64).reduce(|a, b| a + b);
+        assert_eq!(values.unwrap(), SOME);
+
+        let peaks = ctx.range_into(0..8_u64, 8).map(|_| (std::process::id(), peak_resident_bytes()));
+        for (pid, peak) in peaks.collect().unwrap() {
+            assert!(peak <= BUDGET / 4 + IN_FLIGHT + BESIDE, "process {pid} took {} MiB", peak >> 20);
+        }
     });
 }

@@ -4,6 +4,7 @@ use firesteel::{Conf, prelude::*};
 
 use crate::child::{BESIDE, BUDGET, in_child, tight};
 
+#[cfg_attr(not(feature = "allocator"), ignore = "nobody counts what closures and rows hold")]
 #[test]
 fn a_task_that_cannot_go_on_says_what_it_holds_and_what_to_do() {
     let test = "shares::a_task_that_cannot_go_on_says_what_it_holds_and_what_to_do";
@@ -25,6 +26,7 @@ fn a_task_that_cannot_go_on_says_what_it_holds_and_what_to_do() {
     }
 }
 
+#[cfg_attr(not(feature = "allocator"), ignore = "nobody counts what closures and rows hold")]
 #[test]
 fn the_peak_of_a_task_is_in_its_metrics() {
     let ctx = Context::local(2).unwrap();
@@ -57,6 +59,7 @@ fn a_small_job_needs_little() {
     }
 }
 
+#[cfg_attr(not(feature = "allocator"), ignore = "nobody counts what closures and rows hold")]
 #[test]
 fn what_a_map_task_leaves_in_memory_is_not_its_own_any_more() {
     let folder = tempfile::TempDir::new().unwrap();

@@ -12,10 +12,14 @@ use tempfile::TempDir;
 
 /// Runs `test` with shuffles that are files in a folder of its own: in one process, and with executors in others.
 fn on_disk(test: impl Fn(Context, &Path)) {
+    on_disk_with(&Conf::new(), test);
+}
+
+fn on_disk_with(conf: &Conf, test: impl Fn(Context, &Path)) {
     for master in ["local[2]", "local-cluster[2,1,1024]"] {
         println!("on {master}");
         let folder = TempDir::new().unwrap();
-        let conf = Conf::new().set("firesteel.local.dir", folder.path().display()).unwrap();
+        let conf = conf.clone().set("firesteel.local.dir", folder.path().display()).unwrap();
         test(Context::builder().master(master).conf(conf).shipped(true).start().unwrap(), folder.path());
     }
 }
@@ -57,10 +61,56 @@ fn map_tasks_whose_files_are_damaged_run_again() {
         let middle = flipped.len() / 2;
         flipped[middle] ^= 1;
         fs::write(&data[2], flipped).unwrap();
+        fs::remove_file(&data[3]).unwrap();
 
         assert_eq!(sorted(&sums), expected);
         assert!(ran.value().sum > 4, "what was damaged was made again");
     });
+}
+
+/// Cuts the data file of one map task of the shuffle that has so many.
+fn cut_one(folder: &Path, maps: usize) {
+    let mut shuffles = std::collections::BTreeMap::<String, Vec<PathBuf>>::new();
+    for path in files(folder, ".data") {
+        let name = path.file_name().unwrap().to_str().unwrap();
+        let shuffle = name.rsplit_once('_').unwrap().0.to_owned();
+        shuffles.entry(shuffle).or_default().push(path);
+    }
+    let of_shuffle = shuffles.values().find(|files| files.len() == maps).unwrap();
+    fs::OpenOptions::new().write(true).open(&of_shuffle[0]).unwrap().set_len(3).unwrap();
+}
+
+/// Behaviours: DAG-052.
+#[test]
+fn a_map_task_that_gives_other_rows_when_it_runs_again_rolls_back_what_was_made_of_the_first() {
+    let setting = "firesteel.shuffle.orderIndependentChecksum.enableFullRetryOnMismatch";
+    for rolls_back in [true, false] {
+        on_disk_with(&Conf::new().set(setting, rolls_back).unwrap(), |ctx, folder| {
+            let marker = TempDir::new().unwrap();
+            let path = marker.path().join("is another run").to_str().unwrap().to_owned();
+            // Each row says which run made it: nothing that the lineage knows of.
+            let rows = ctx.range_into(0..400_u64, 4).with(path.clone()).map(|path, x| {
+                let run = u64::from(Path::new(path).exists());
+                (x, (x / 100, run))
+            });
+            let again = rows.partition_by(3).map(|(x, row)| (x / 2, row)).partition_by(2);
+            let count =
+                |run: u64| again.with(run).filter(|run, (_, (_, made_by))| made_by == run).count().unwrap();
+            assert_eq!((count(0), count(1)), (400, 0));
+            fs::write(&path, "").unwrap();
+
+            cut_one(folder, 4);
+            cut_one(folder, 3);
+
+            let second = count(1);
+            assert_eq!(count(0) + second, 400, "no row is lost or there twice");
+            println!("{second} rows of the second run, rolls back: {rolls_back}");
+            if rolls_back {
+                let whole = second > 0 && second % 100 == 0;
+                assert!(whole, "{second}: every map task has all its rows of one run");
+            }
+        });
+    }
 }
 
 /// Waits for what another thread does soon.

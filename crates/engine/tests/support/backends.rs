@@ -34,6 +34,11 @@ pub(crate) fn each_backend_that_retries(test: impl Fn(&Context)) {
     );
 }
 
+/// Runs `test` once on each backend with memory for what it keeps, also where tasks have little.
+pub(crate) fn each_backend_with_room(test: impl Fn(&Context)) {
+    each_backend_with(|builder| builder.set("firesteel.memory.budget", "64m").unwrap(), |ctx| test(&ctx));
+}
+
 /// Whether the tasks of a context run in this process.
 pub(crate) fn runs_here(ctx: &Context) -> bool {
     matches!(ctx.conf().get(settings::MASTER), MasterUrl::Local { .. })
@@ -53,7 +58,7 @@ fn on_backends(
     let backends = std::env::var("FIRESTEEL_TEST_BACKENDS").unwrap_or_else(|_| BACKENDS.to_owned());
     for backend in backends.split(';').filter(|backend| is_wanted(backend)) {
         let mut parts = backend.split('+');
-        let mut builder = set(Context::builder()).master(master(parts.next().unwrap_or_default()));
+        let mut builder = Context::builder().master(master(parts.next().unwrap_or_default()));
         for flag in parts {
             builder = match flag {
                 "shipped" => builder.shipped(true),
@@ -61,7 +66,8 @@ fn on_backends(
                 unknown => panic!("{backend} has an unknown flag: {unknown}"),
             };
         }
-        let ctx = builder.start();
+        // What a test sets itself wins.
+        let ctx = set(builder).start();
         let ctx = ctx.unwrap_or_else(|error| panic!("cannot start a context on {backend}: {error}"));
         // The name of the backend in the output of a test that fails.
         println!("on {backend}");

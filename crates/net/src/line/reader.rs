@@ -61,7 +61,13 @@ impl Reader {
         let found = catch_unwind(AssertUnwindSafe(|| self.read_all(&mut handler)));
         let found = found.unwrap_or_else(|_| Closed::Broken(io::Error::other("its handler panicked")));
         let why = self.core.end(found);
-        tracing::debug!(line = self.core.id(), peer = %self.core.peer(), %why, "line ended");
+        let (line, peer) = (self.core.id(), self.core.peer());
+        match why {
+            Closed::Malformed { .. } | Closed::TooLarge { .. } => {
+                tracing::warn!(line, %peer, %why, "cut off a peer");
+            }
+            _ => tracing::debug!(line, %peer, %why, "line ended"),
+        }
         let told = catch_unwind(AssertUnwindSafe(|| {
             handler.closed(why);
             drop(handler);

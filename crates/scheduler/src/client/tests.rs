@@ -24,6 +24,7 @@ fn description() -> AppDescription {
         executor: ExecutorRequest::default(),
         executor_limit: Some(0),
         driver_url: "driver:1".to_owned(),
+        page: None,
         command: Arc::default(),
     }
 }

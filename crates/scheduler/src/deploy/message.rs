@@ -113,6 +113,8 @@ pub struct WorkerDescription {
     pub port: u16,
     /// The cores, memory and addresses it offers.
     pub resources: Grant,
+    /// Where its pages are, for people; none when it has none.
+    pub page: Option<String>,
 }
 
 /// The order to start an executor.

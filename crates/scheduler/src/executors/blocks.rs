@@ -57,6 +57,14 @@ impl BlockLocations {
         self.rdds.swap_remove(&rdd);
     }
 
+    /// Every RDD of which something is cached, in the order of ids, with the holders of its partitions.
+    pub(crate) fn rdds(&self) -> Vec<(RddId, &[Vec<ExecutorId>])> {
+        let cached = self.rdds.iter().filter(|(_, rdd)| rdd.cached > 0);
+        let mut rdds: Vec<_> = cached.map(|(id, rdd)| (*id, rdd.holders.as_slice())).collect();
+        rdds.sort_unstable_by_key(|(id, _)| *id);
+        rdds
+    }
+
     /// Who holds one partition.
     pub(crate) fn holders(&self, rdd: RddId, partition: PartitionId) -> &[ExecutorId] {
         self.rdds.get(&rdd).and_then(|rdd| rdd.holders.get(partition.index())).map_or(&[], Vec::as_slice)

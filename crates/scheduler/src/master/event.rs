@@ -79,6 +79,8 @@ pub struct AppDescription {
     pub executor_limit: Option<u32>,
     /// Where its driver listens.
     pub driver_url: String,
+    /// Where its pages are, for people; none when it has none.
+    pub page: Option<String>,
     /// What to run as an executor, with placeholders.
     pub command: Arc<Command>,
 }

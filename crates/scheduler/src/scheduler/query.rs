@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use firesteel_types::{
-    AttemptId, Cpus, ExecutorId, Host, JobId, PartitionId, ProfileId, RddId, ResourceName, Share, ShuffleId,
-    StageAttemptId, StageId, Timestamp,
+    AttemptId, Cpus, ExecutorId, Host, JobId, PartitionId, ProfileId, RddId, RddNode, ResourceName, Share,
+    ShuffleId, StageAttemptId, StageId, Timestamp,
 };
 
 use crate::{dag::JobTarget, map_output::MapOutputTracker, pool::PoolView, scheduler::Scheduler};
@@ -171,6 +171,13 @@ impl Scheduler {
     /// Executors that hold a cached partition.
     pub fn cached_at(&self, rdd: RddId, partition: PartitionId) -> &[ExecutorId] {
         self.cx.blocks.holders(rdd, partition)
+    }
+
+    /// The RDDs of which partitions are cached, in the order of ids, with the executors that hold each partition; what
+    /// is beyond the end of a list is held by nobody.
+    pub fn cached_rdds(&self) -> impl Iterator<Item = (&RddNode, &[Vec<ExecutorId>])> {
+        let rdds = self.cx.blocks.rdds().into_iter();
+        rdds.filter_map(|(id, holders)| Some((self.dag.lineage.get(id)?, holders)))
     }
 
     /// Tasks of a profile that could run at once on all active executors, busy or free.

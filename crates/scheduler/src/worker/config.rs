@@ -15,6 +15,8 @@ pub struct WorkerConfig {
     pub port: u16,
     /// Where its executors reach it.
     pub url: String,
+    /// Where its pages are, for people.
+    pub page: Option<String>,
     /// Every master that may lead.
     pub masters: Vec<MasterAddress>,
     /// Cores it offers.
@@ -110,6 +112,7 @@ impl WorkerConfig {
         let host = host.into();
         Self {
             url: format!("{host}:{port}"),
+            page: None,
             host,
             port,
             masters,

@@ -163,6 +163,7 @@ impl Worker {
             host: self.config.host.clone(),
             port: self.config.port,
             resources: self.resources.total().clone(),
+            page: self.config.page.clone(),
         };
         let message = WorkerToMaster::RegisterWorker { worker, contacted: master.clone() };
         out.push(WorkerEffect::ToMaster { master, message });

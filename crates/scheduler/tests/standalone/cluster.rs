@@ -367,6 +367,7 @@ impl Cluster {
             executor,
             executor_limit: Some(executors),
             driver_url: "driver:1".to_owned(),
+            page: None,
             command: std::sync::Arc::default(),
         }));
         let app = self.apps.len() - 1;

@@ -32,9 +32,13 @@ fn kind<T: Kind>(table: &mut Table) {
         };
         line("map output write", &mut || {
             remove_shuffle(&dirs, SHUFFLE).expect("the last output");
-            write_output(&dirs, compression, &rows)
+            write_output(&dirs, compression, &rows, false)
         });
         line("map output read", &mut || read_output::<T>(&dirs));
+        line("map output write with sums", &mut || {
+            remove_shuffle(&dirs, SHUFFLE).expect("the last output");
+            write_output(&dirs, compression, &rows, true)
+        });
         let mut spills = Vec::new();
         line("spill", &mut || {
             let per_spill = rows.len().div_ceil(SPILLS);
@@ -48,11 +52,14 @@ fn kind<T: Kind>(table: &mut Table) {
     }
 }
 
-fn write_output<T: Kind>(dirs: &LocalDirs, compression: Compression, rows: &[T]) -> u64 {
+fn write_output<T: Kind>(dirs: &LocalDirs, compression: Compression, rows: &[T], sums: bool) -> u64 {
     let mut output = MapOutputWriter::new(dirs, SHUFFLE, MAP, PARTITIONS, compression, AttemptId(0));
     for (partition, rows) in (0..).zip(rows.chunks(rows.len().div_ceil(PARTITIONS as usize))) {
         output.start(PartitionId(partition));
         let mut writer = output.rows();
+        if sums {
+            writer = writer.with_content_sum(partition);
+        }
         writer.extend(rows).expect("room for the output");
         writer.finish().expect("room for the output");
     }

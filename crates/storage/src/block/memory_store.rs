@@ -69,6 +69,11 @@ impl MemoryStore {
         Unroll::start(&self.memory, for_rdd)
     }
 
+    /// The same for a block that takes so much at least.
+    pub fn unroll_with(&self, bytes: u64, for_rdd: Option<RddId>) -> Option<Unroll> {
+        Unroll::start_with(&self.memory, bytes, for_rdd)
+    }
+
     /// Keeps a block in the memory that was reserved for it; the caller has it locked.
     ///
     /// From then on its bytes count as the store's, no longer as those of the task that runs on this thread.

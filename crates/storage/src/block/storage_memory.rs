@@ -89,7 +89,12 @@ impl Unroll {
 
     /// Reserves memory for the first rows; `None` if not even that is there.
     pub fn start(memory: &Arc<dyn StorageMemory>, for_rdd: Option<RddId>) -> Option<Self> {
-        let reserved = Reservation::acquire(memory, Self::INITIAL_BYTES, for_rdd)?;
+        Self::start_with(memory, Self::INITIAL_BYTES, for_rdd)
+    }
+
+    /// The same for rows of which it is known that they take so much at least.
+    pub fn start_with(memory: &Arc<dyn StorageMemory>, bytes: u64, for_rdd: Option<RddId>) -> Option<Self> {
+        let reserved = Reservation::acquire(memory, bytes, for_rdd)?;
         Some(Self { reserved, for_rdd, rows: 0 })
     }
 

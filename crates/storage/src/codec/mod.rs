@@ -2,7 +2,7 @@
 //!
 //! From the bottom up: [`format`](mod@format) makes bytes of one value; [`Rows`] of many, some types in a faster way;
 //! [`Compression`] makes them fewer; a [`FrameWriter`] puts a header with a check before them, and a sequence of such
-//! frames is a block; [`Checksum`] is the checksum of a whole block. [`RowsWriter`] and [`RowsReader`] are what a caller
+//! frames is a block; [`Checksum`] is the checksum of a whole block, and [`ContentSum`] that of rows in any order. [`RowsWriter`] and [`RowsReader`] are what a caller
 //! uses: rows in, frames out, and back.
 //!
 //! Does not know files, names of blocks, or who reads them.
@@ -10,6 +10,7 @@
 mod bulk;
 mod checksum;
 mod compression;
+mod content;
 mod error;
 pub mod format;
 mod frame;
@@ -21,6 +22,7 @@ mod tests;
 
 pub use checksum::{Checksum, ChecksumMismatch, ChecksumWriter, VerifyingReader};
 pub use compression::{Compression, UnknownCompression};
+pub use content::ContentSum;
 pub use error::CodecError;
 pub use frame::{
     FRAME_MAX, FRAME_ROWS_MAX, FRAME_TARGET, Frame, FrameReader, FrameSink, FrameWriter, Layout, Survey,

@@ -10,6 +10,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::compression::Compression;
+use super::content::ContentSum;
 use super::error::CodecError;
 use super::format::RowError;
 use super::frame::{FRAME_MAX, FRAME_ROWS_MAX, FRAME_TARGET, FrameReader, FrameSink, Layout};
@@ -37,6 +38,8 @@ pub struct RowsWriter<T, S> {
     raw: Vec<u8>,
     rows: u32,
     frame_bytes: usize,
+    /// The partition of the rows, and their sum.
+    content: Option<(u32, ContentSum)>,
 }
 
 impl<T: Serialize + 'static, S: FrameSink> RowsWriter<T, S> {
@@ -50,7 +53,19 @@ impl<T: Serialize + 'static, S: FrameSink> RowsWriter<T, S> {
     pub fn with_frame_bytes(sink: S, frame_bytes: usize) -> Self {
         // Without a compressor the fast form is best; with one, the short form is much less work for it.
         let fixed = if sink.compression() == Compression::None { Rows::fixed() } else { None };
-        Self { codec: fixed.unwrap_or_else(Rows::compact), sink, raw: Vec::new(), rows: 0, frame_bytes }
+        let codec = fixed.unwrap_or_else(Rows::compact);
+        Self { codec, sink, raw: Vec::new(), rows: 0, frame_bytes, content: None }
+    }
+
+    /// Sums the rows up on the way, as rows of this partition. They take the compact form then, in which they are summed.
+    #[must_use]
+    pub fn with_content_sum(self, partition: u32) -> Self {
+        Self { codec: Rows::compact(), content: Some((partition, ContentSum::default())), ..self }
+    }
+
+    /// The sum of all rows up to now; `None` unless it was asked for.
+    pub fn content_sum(&self) -> Option<ContentSum> {
+        self.content.map(|(_, sum)| sum)
     }
 
     /// Writes one row.
@@ -66,7 +81,16 @@ impl<T: Serialize + 'static, S: FrameSink> RowsWriter<T, S> {
             let room = (FRAME_ROWS_MAX - self.rows) as usize;
             let start = self.raw.len();
             let batch = &rows[..rows.len().min(room)];
-            let taken = match self.codec.encode_up_to(batch, self.frame_bytes, &mut self.raw) {
+            let encoded = match &mut self.content {
+                None => self.codec.encode_up_to(batch, self.frame_bytes, &mut self.raw),
+                Some((partition, sum)) => {
+                    // One at a time, since only so it is known where each ends.
+                    let encoded = self.codec.encode_up_to(&batch[..1], self.frame_bytes, &mut self.raw);
+                    sum.add(*partition, &self.raw[start..]);
+                    encoded
+                }
+            };
+            let taken = match encoded {
                 Ok(taken) => taken,
                 Err(source) => {
                     self.raw.truncate(start);

@@ -226,3 +226,40 @@ proptest! {
         prop_assert_eq!(read::<(String, Option<u64>)>(&bytes).unwrap(), rows);
     }
 }
+
+/// Behaviours: SHUF-007.
+#[test]
+fn the_sum_of_content_depends_on_rows_and_partition_alone() {
+    let sum = |compression, frame_bytes, partition, rows: &[(u32, u64)]| {
+        let frames = FrameWriter::new(Vec::new(), compression).unwrap();
+        let mut writer = RowsWriter::with_frame_bytes(frames, frame_bytes).with_content_sum(partition);
+        writer.extend(rows).unwrap();
+        writer.flush().unwrap();
+        let sum = writer.content_sum().unwrap();
+        let bytes = writer.finish().unwrap().into_inner();
+        assert_eq!(read::<(u32, u64)>(&bytes).unwrap(), rows, "what is written is the same");
+        sum
+    };
+    let rows: Vec<(u32, u64)> = (0..5000).map(|x| (x % 7, u64::from(x))).collect();
+    let mut turned = rows.clone();
+    turned.reverse();
+    let mut changed = rows.clone();
+    changed[4321].1 += 1;
+    let mut twice = rows.clone();
+    twice.extend([(1, 1), (1, 1)]);
+
+    let expected = sum(Compression::Lz4, FRAME_TARGET, 3, &rows);
+    for compression in ALL {
+        assert_eq!(sum(compression, FRAME_TARGET, 3, &rows), expected, "{compression}");
+        assert_eq!(sum(compression, 100, 3, &turned), expected, "{compression}");
+    }
+    let (part, rest) = rows.split_at(1234);
+    let mut merged = sum(Compression::None, 100, 3, part);
+    merged.merge(sum(Compression::Lz4, 100, 3, rest));
+    assert_eq!(merged, expected, "in two files");
+    for other in [&changed, &twice, &rows[1..].to_vec()] {
+        assert_ne!(sum(Compression::Lz4, 100, 3, other), expected);
+    }
+    assert_ne!(sum(Compression::Lz4, 100, 4, &rows), expected, "in another partition");
+    assert_eq!(sum(Compression::Lz4, 100, 3, &[]), ContentSum::default());
+}

@@ -32,11 +32,14 @@ struct ThreadCounters {
     peak: Cell<i64>,
     /// The `net` that the process's total knows of.
     flushed: Cell<i64>,
+    /// How many tasks run on the thread, one within the other.
+    tasks: Cell<u32>,
 }
 
 impl ThreadCounters {
     const fn new() -> Self {
-        Self { net: Cell::new(0), base: Cell::new(0), peak: Cell::new(0), flushed: Cell::new(0) }
+        let [net, base, peak, flushed] = [const { Cell::new(0) }; 4];
+        Self { net, base, peak, flushed, tasks: Cell::new(0) }
     }
 
     #[inline]
@@ -68,13 +71,14 @@ impl ThreadCounters {
         self.flushed.set(net);
     }
 
-    /// Flushes what the thread will have with the allocation that is asked for, unless that is over the limit.
+    /// Flushes what the thread will have with the allocation that is asked for, unless that is over the limit and for a
+    /// task.
     #[cold]
     fn flush_if_allowed(&self, net: i64) -> bool {
         let ahead = net.wrapping_sub(self.flushed.get());
         let total = TOTAL.fetch_add(ahead, Relaxed).wrapping_add(ahead);
         let limit = LIMIT.load(Relaxed);
-        if limit != 0 && unsigned(total) > limit {
+        if limit != 0 && unsigned(total) > limit && self.tasks.get() > 0 {
             TOTAL.fetch_sub(ahead, Relaxed);
             return false;
         }
@@ -101,8 +105,10 @@ pub fn process_total() -> u64 {
 
 /// Sets how much the process may hold; 0 takes the limit away.
 ///
-/// An allocation that would take [`process_total`] over the limit is refused, with a line on standard error that says
-/// so. Most code aborts then: this is the last line of defence, better than being killed from outside without a word.
+/// An allocation of a task that would take [`process_total`] over the limit is refused, with a line on standard error
+/// that says so. Most code aborts the process then, since an allocator must not unwind: this is the last line of defence,
+/// better than being killed from outside without a word. Tasks that go beyond their share row by row fail long before,
+/// with an error, by [`TaskMemory::check`](super::TaskMemory::check). Threads that run no task are never refused.
 ///
 /// ```
 /// use firesteel_storage::memory::{process_limit, set_process_limit};
@@ -178,6 +184,7 @@ pub(super) struct Outer {
 pub(super) fn begin_task() -> Outer {
     with(|thread| {
         let start = thread.net.get();
+        thread.tasks.set(thread.tasks.get().saturating_add(1));
         Outer { base: thread.base.replace(start), peak: thread.peak.replace(start), start }
     })
     .unwrap_or(Outer { base: 0, peak: 0, start: 0 })
@@ -191,6 +198,7 @@ pub(super) fn end_task(outer: Outer) {
         let inner_peak = thread.peak.get().wrapping_sub(shifted);
         thread.base.set(base);
         thread.peak.set(outer.peak.max(inner_peak).wrapping_add(shifted));
+        thread.tasks.set(thread.tasks.get().saturating_sub(1));
         thread.flush();
     })
     .unwrap_or(());

@@ -14,7 +14,7 @@ use super::source::SourceFile;
 /// The areas whose entries must all be tested or explained.
 pub(crate) const REQUIRED_AREAS: &[&str] = &[
     "DAG", "TSM", "TSI", "POOL", "LOC", "SPEC", "EXCL", "MOT", "BAR", "RP", "ACC", "CANC", "COMMIT", "HB",
-    "BACK", "MAST", "WORK", "LIS", "RDD", "CKPT", "MEM", "BC", "SHUF", "BLK",
+    "BACK", "MAST", "WORK", "LIS", "RDD", "CKPT", "MEM", "BC", "SHUF", "BLK", "EXE", "RES",
 ];
 
 const CATALOGUE: &str = "docs/behaviours.md";

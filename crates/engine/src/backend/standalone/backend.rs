@@ -8,7 +8,10 @@ use std::{
 
 use firesteel_net::{Dialer, Keyring, Realm};
 use firesteel_scheduler::{Effect, Event, NotSent, master::ProfileTotal};
-use firesteel_storage::transfer::{BlockClient, ClientConf};
+use firesteel_storage::{
+    block::{BlockId, BlockUpdate},
+    transfer::{BlockClient, ClientConf},
+};
 use firesteel_types::{AppId, AttemptId, ExecutorId, ExecutorLossReason, ProfileId, StageAttemptId};
 use parking_lot::Mutex;
 
@@ -130,12 +133,17 @@ impl Shared {
         self.chores.add(Chore::GiveUp { executor, at, why });
     }
 
-    /// An executor is gone.
-    pub(super) fn executor_lost(&self, executor: ExecutorId, reason: ExecutorLossReason) {
-        self.links.remove(executor);
+    /// The blocks of an executor are gone: those that had copies get new ones. Comes from whoever hears of it first.
+    fn blocks_lost(&self, executor: ExecutorId) {
         for order in self.blocks.executor_lost(executor) {
             self.links.send(order.by, &ToExecutor::Replicate(order));
         }
+    }
+
+    /// An executor is gone.
+    pub(super) fn executor_lost(&self, executor: ExecutorId, reason: ExecutorLossReason) {
+        self.links.remove(executor);
+        self.blocks_lost(executor);
         if let Some(driver) = self.driver() {
             driver.post(Incoming::event(Event::ExecutorLost { executor, reason }));
         }
@@ -182,6 +190,18 @@ impl SchedulerBackend for StandaloneBackend {
             let why = NotSent::TooLarge { size_bytes };
             driver.post(Incoming::event(Event::TaskNotSent { attempt, why }));
         }
+    }
+
+    fn app_id(&self) -> Option<AppId> {
+        self.0.app.get().cloned()
+    }
+
+    fn stored_at(&self, executor: ExecutorId, id: BlockId) -> Option<BlockUpdate> {
+        self.0.blocks.stored_at(executor, id)
+    }
+
+    fn worker_page(&self, executor: ExecutorId) -> Option<String> {
+        self.0.links.worker_page(executor)
     }
 
     fn kill(&self, executor: ExecutorId, attempt: AttemptId, interrupt: bool, reason: String) {
@@ -242,7 +262,7 @@ impl SchedulerBackend for StandaloneBackend {
                 };
                 shared.chores.add(Chore::RequestExecutors(totals.into_iter().map(total).collect()));
             }
-            Effect::RemoveBlockManager { executor } => drop(shared.blocks.executor_lost(executor)),
+            Effect::RemoveBlockManager { executor } => shared.blocks_lost(executor),
             Effect::ResolveRacks { hosts } => {
                 if let Some(driver) = shared.driver() {
                     let racks = hosts.into_iter().map(|host| (host, None)).collect();

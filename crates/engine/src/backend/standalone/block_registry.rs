@@ -56,6 +56,11 @@ impl BlockRegistry {
         self.master.lock().heartbeat(executor) == Answer::Noted
     }
 
+    /// What an executor has last said of a block.
+    pub(super) fn stored_at(&self, executor: ExecutorId, id: BlockId) -> Option<BlockUpdate> {
+        self.master.lock().status(executor, id)
+    }
+
     /// An executor is gone: gives the copies that are to be made of what it held.
     pub(super) fn executor_lost(&self, executor: ExecutorId) -> Vec<Replicate> {
         self.master.lock().executor_lost(executor)

@@ -14,7 +14,7 @@ use firesteel_deploy::{
     client::{AppClient, AppClientConf},
     submit::{SubmitClient, SubmitConf},
 };
-use firesteel_net::{Address, Dialer, LineConf, Listener, ListenerConf, Realm, Secret, Service, Services};
+use firesteel_net::{Address, Dialer, Listener, ListenerConf, Realm, Secret, Secrets, Service, Services};
 use firesteel_scheduler::{
     Scheduler,
     deploy::{Artifact, ArtifactKind, ArtifactSource, Command, ContentHash},
@@ -25,6 +25,7 @@ use firesteel_storage::{
     transfer::{BlockLimits, serve_blocks},
 };
 use firesteel_types::{AppId, ExecutorId, ExecutorRequest, MasterUrl, settings};
+use firesteel_ui::Site;
 use parking_lot::Mutex;
 
 use super::{
@@ -43,13 +44,17 @@ use crate::{
     driver::Driver,
     error::with_causes,
     executor::{
-        Disk, DriverLine, EXECUTOR_ARGUMENT, Environment, LateClient, OtherExecutors, OwnBlocks, Surroundings,
+        Disk, DriverLine, EXECUTOR_ARGUMENT, Environment, LateClient, OtherExecutors, OwnBlocks,
+        Surroundings, check_executor_memory,
     },
     protocol::{ToDriver, ToExecutor, line_conf},
+    sent_files::sent_files,
 };
 
 /// How often to find out why there is no executor yet.
 const FIRST_LOOK: Duration = Duration::from_secs(3);
+/// How long a connection may wait until the driver has heard the id of its application.
+const ID_PATIENCE: Duration = Duration::from_secs(2);
 /// How long the executors of a local cluster may take to be there.
 const LOCAL_PATIENCE: Duration = Duration::from_secs(60);
 
@@ -62,6 +67,8 @@ pub(crate) struct Cluster {
     local: Option<OwnCluster>,
     /// The name under which others reach the driver.
     host: String,
+    /// Where the driver listens; behind a bridge this is not the name under which it is reached.
+    listens_at: String,
     source: Arc<OwnBlocks>,
 }
 
@@ -86,8 +93,11 @@ impl Cluster {
             }
             _ => (conf.security()?, None),
         };
+        // An executor that is too small would be started again and again, and end each time.
+        check_executor_memory(conf, executor_memory_mib(conf, &master))?;
         let host = driver_host(conf, &master);
-        security.check_listen(&host, 0).map_err(|error| Error::invalid(error.to_string()))?;
+        let listens_at = conf.get(settings::DRIVER_BIND_ADDRESS).unwrap_or_else(|| host.clone());
+        security.check_listen(&listens_at, 0).map_err(|error| Error::invalid(error.to_string()))?;
         let links = Arc::<Links>::default();
         let blocks = Arc::new(BlockRegistry::new(links.clone()));
         let client = Arc::<LateClient>::default();
@@ -125,7 +135,17 @@ impl Cluster {
         let environment = Environment::new(conf, around)?;
         let own = OnceLock::from(Arc::downgrade(&environment));
         let source = Arc::new(OwnBlocks { executor: ExecutorId::DRIVER, environment: own });
-        Ok((Self { shared, security, master, local, host, source }, environment))
+        Ok((Self { shared, security, master, local, host, listens_at, source }, environment))
+    }
+
+    /// What protects the connections of the application.
+    pub(crate) fn security(&self) -> &Security {
+        &self.security
+    }
+
+    /// The name under which others reach the driver.
+    pub(crate) fn host(&self) -> &str {
+        &self.host
     }
 
     pub(crate) fn backend(&self) -> StandaloneBackend {
@@ -142,7 +162,8 @@ impl Cluster {
         let offer = Arc::new(Offer::default());
         let listener = self.listen(&offer)?;
         let driver_url = Address::new(self.host.as_str(), listener.address().port());
-        let description = self.describe(&driver_url, self.command(&offer)?);
+        let page = driver.ui.get().map(Site::url);
+        let description = self.describe(&driver_url, page, self.command(&offer)?);
         let events = Arc::new(FromMaster::new(shared.clone()));
         let masters = self.masters()?;
         let mut client = AppClientConf::new(&masters, description);
@@ -161,7 +182,12 @@ impl Cluster {
             }
         }));
         let no_cluster = |why| Error::invalid(format!("the application has no cluster: {why}"));
-        let app = events.wait().map_err(no_cluster)?;
+        let app = events.wait().map_err(|why| {
+            let master = &self.master;
+            Error::invalid(format!(
+                "no master at {master} has taken the application: {why}; is one running there?"
+            ))
+        })?;
         let mut questions = SubmitConf::new(masters);
         questions.security = self.security.clone();
         shared.watch_wait(app, SubmitClient::new(questions)).map_err(system)?;
@@ -188,10 +214,9 @@ impl Cluster {
         let (conf, shared) = (&self.shared.conf, self.shared.clone());
         let secrets = ListenerConf {
             tls: self.security.tls_server.clone(),
-            ..ListenerConf::new(shared.keyring.clone())
+            ..ListenerConf::new(Arc::new(LateSecrets(shared.clone())))
         };
-        let line =
-            LineConf { silence: Some(conf.get(settings::NETWORK_TIMEOUT)), ..line_conf(shared.message_max) };
+        let line = line_conf(shared.message_max, conf.get(settings::NETWORK_TIMEOUT));
         let services = Services::new()
             .lines::<ToExecutor, ToDriver>(Service::Driver, line, move |accepted| {
                 Some(Box::new(FromExecutor::new(shared.clone(), accepted.line)))
@@ -200,7 +225,7 @@ impl Cluster {
             .streams(Service::Artifacts, artifact::serve(offer.clone()));
         let small = |number: u32| u16::try_from(number).unwrap_or(u16::MAX);
         let (port, tries) = (conf.get(settings::DRIVER_PORT), conf.get(settings::PORT_MAX_RETRIES));
-        Listener::bind(&self.host, small(port), small(tries), secrets, services)
+        Listener::bind(&self.listens_at, small(port), small(tries), secrets, services)
             .map_err(|error| Error::invalid(format!("the driver cannot listen: {error}")))
     }
 
@@ -222,6 +247,15 @@ impl Cluster {
             None => offer.add("/proc/self/exe", &name, ArtifactKind::Executable).map_err(system)?,
         };
         let variable = |name: &str, value: &str| (name.to_owned(), value.to_owned());
+        let network_timeout = self.shared.conf.get(settings::NETWORK_TIMEOUT);
+        let mut artifacts = vec![executable];
+        for (name, path) in sent_files(&self.shared.conf) {
+            let artifact = offer.add(&path, &name, ArtifactKind::File).map_err(|source| Error::System {
+                what: format!("cannot read {}, one of firesteel.files", path.display()),
+                source,
+            })?;
+            artifacts.push(artifact);
+        }
         let sealed = self.security.seal_app_secret(&self.shared.dialer.secret);
         Ok(Command {
             program: Command::EXECUTABLE.to_owned(),
@@ -234,37 +268,28 @@ impl Cluster {
                 variable("FIRESTEEL_APP_ID", "{{APP_ID}}"),
                 variable("FIRESTEEL_WORKER_URL", "{{WORKER_URL}}"),
                 variable("FIRESTEEL_RESOURCE_PROFILE_ID", "{{RESOURCE_PROFILE_ID}}"),
-                // The line that brings all other settings has to know it.
+                // The line that brings all other settings has to know these.
                 variable("FIRESTEEL_MESSAGE_MAX", &self.shared.message_max.to_string()),
+                variable("FIRESTEEL_NETWORK_TIMEOUT_MS", &network_timeout.as_millis().to_string()),
                 ("FIRESTEEL_APP_SECRET".to_owned(), sealed),
             ]),
-            artifacts: vec![executable],
+            artifacts,
         })
     }
 
-    fn describe(&self, driver_url: &Address, command: Command) -> AppDescription {
+    fn describe(&self, driver_url: &Address, page: Option<String>, command: Command) -> AppDescription {
         let conf = &self.shared.conf;
-        let name = conf.get(settings::APP_NAME).or_else(|| {
-            let own = std::env::current_exe().ok()?;
-            Some(own.file_name()?.to_string_lossy().into_owned())
-        });
-        let memory_mib = match self.master {
-            // A test cluster's workers are as large as its executors.
-            MasterUrl::LocalCluster { memory_mib, .. } => {
-                memory_mib.min(conf.get(settings::EXECUTOR_MEMORY) >> 20)
-            }
-            _ => conf.get(settings::EXECUTOR_MEMORY) >> 20,
-        };
         AppDescription {
-            name: name.unwrap_or_else(|| "application".to_owned()),
+            name: conf.app_name(),
             cores_max: conf.get(settings::CORES_MAX),
             executor: ExecutorRequest {
                 cores: conf.get(settings::EXECUTOR_CORES),
-                memory_mib,
+                memory_mib: executor_memory_mib(conf, &self.master),
                 ..ExecutorRequest::default()
             },
             executor_limit: None,
             driver_url: driver_url.to_string(),
+            page,
             command: Arc::new(command),
         }
     }
@@ -298,6 +323,24 @@ impl Cluster {
                 }
                 _ => return,
             }
+        }
+    }
+}
+
+/// The secret of the application, which workers may ask for before its driver has heard its id: they wait a moment.
+struct LateSecrets(Arc<Shared>);
+
+impl Secrets for LateSecrets {
+    fn secret(&self, realm: &Realm) -> Option<Secret> {
+        let until = Instant::now() + ID_PATIENCE;
+        loop {
+            // Looked at first, since it is set last.
+            let is_named = self.0.app.get().is_some();
+            let secret = self.0.keyring.secret(realm);
+            if secret.is_some() || is_named || Instant::now() >= until {
+                return secret;
+            }
+            thread::sleep(Duration::from_millis(1));
         }
     }
 }
@@ -357,6 +400,16 @@ impl Shared {
                 }
             }
         })
+    }
+}
+
+/// How much memory an executor has, in mebibytes.
+fn executor_memory_mib(conf: &Conf, master: &MasterUrl) -> u64 {
+    let set = conf.get(settings::EXECUTOR_MEMORY) >> 20;
+    match master {
+        // A test cluster's workers are as large as its executors.
+        MasterUrl::LocalCluster { memory_mib, .. } => set.min(*memory_mib),
+        _ => set,
     }
 }
 

@@ -1,10 +1,13 @@
 //! What the master says of executors and workers: [`FromMaster`].
 
-use std::sync::Arc;
+use std::sync::{
+    Arc,
+    atomic::{AtomicU32, Ordering},
+};
 
 use firesteel_deploy::client::{AppEvents, ExecutorPlace};
 use firesteel_scheduler::{Event, Scaling};
-use firesteel_types::{AppId, ExecutorId, ExecutorLossReason, Host, WorkerId};
+use firesteel_types::{AppId, ExecutorId, ExecutorLossReason, Host, WorkerId, settings};
 use parking_lot::{Condvar, Mutex};
 
 use super::backend::Shared;
@@ -18,11 +21,19 @@ pub(super) struct FromMaster {
     answered: Condvar,
     /// How the last executor went.
     last_loss: Mutex<Option<String>>,
+    /// How many executors in a row have ended before they joined.
+    never_joined: AtomicU32,
 }
 
 impl FromMaster {
     pub(super) fn new(shared: Arc<Shared>) -> Self {
-        Self { shared, registered: Mutex::default(), answered: Condvar::new(), last_loss: Mutex::default() }
+        Self {
+            shared,
+            registered: Mutex::default(),
+            answered: Condvar::new(),
+            last_loss: Mutex::default(),
+            never_joined: AtomicU32::new(0),
+        }
     }
 
     /// Waits until a master has taken the application, or nobody will.
@@ -42,6 +53,24 @@ impl FromMaster {
         registered.get_or_insert(answer);
         self.answered.notify_all();
         is_first
+    }
+
+    /// Gives up when executors start and end again and again: for the master each of them has run.
+    fn count_failures(&self, executor: ExecutorId, ended_by_itself: bool) {
+        if self.shared.links.has_joined(executor) {
+            return self.never_joined.store(0, Ordering::Relaxed);
+        }
+        if !ended_by_itself {
+            return;
+        }
+        let failures = self.never_joined.fetch_add(1, Ordering::Relaxed) + 1;
+        let most = self.shared.conf.get(settings::DEPLOY_MAX_EXECUTOR_RETRIES);
+        if most > 0 && failures >= most && self.shared.links.is_empty() {
+            self.dead(&format!(
+                "{failures} executors in a row ended before they joined the application; their logs, on the pages of \
+                 their workers, say why"
+            ));
+        }
     }
 
     fn post(&self, event: Event) {
@@ -91,6 +120,8 @@ impl AppEvents for FromMaster {
     ) {
         tracing::warn!(%executor, message, ?exit_code, "an executor is gone");
         *self.last_loss.lock() = Some(format!("{executor} {message}"));
+        let ended_by_itself = exit_code != Some(0) && worker_host.is_none();
+        self.count_failures(executor, ended_by_itself);
         let reason = ExecutorLossReason::from_exit(exit_code, message, worker_host.cloned());
         self.shared.executor_lost(executor, reason);
     }

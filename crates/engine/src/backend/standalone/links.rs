@@ -25,6 +25,8 @@ struct State {
     joined: HashMap<ExecutorId, Link>,
     /// Where the shuffle files of all executors are served, also of those that are gone.
     shuffles: HashMap<ExecutorId, Address>,
+    /// Where people find the logs of all executors, also of those that are gone.
+    worker_pages: HashMap<ExecutorId, String>,
 }
 
 struct Link {
@@ -59,6 +61,9 @@ impl Links {
         let line = oldest.line.clone();
         if joins {
             state.shuffles.insert(executor, oldest.joining.shuffles.clone());
+            if let Some(page) = &oldest.joining.worker_page {
+                state.worker_pages.insert(executor, page.clone());
+            }
             state.joined.insert(executor, oldest);
         }
         Some(line)
@@ -75,6 +80,16 @@ impl Links {
             state.joined.remove(&executor);
         }
         is_member
+    }
+
+    /// Whether an executor is or was one of us.
+    pub(super) fn has_joined(&self, executor: ExecutorId) -> bool {
+        self.0.lock().shuffles.contains_key(&executor)
+    }
+
+    /// Whether nobody is one of us now.
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.lock().joined.is_empty()
     }
 
     /// An executor is gone for good: its line is closed.
@@ -156,6 +171,11 @@ impl Links {
     /// Where these executors serve their blocks.
     pub(super) fn block_addresses(&self, executors: impl Iterator<Item = ExecutorId>) -> Addresses {
         executors.filter_map(|executor| Some((executor, self.block_address(executor)?))).collect()
+    }
+
+    /// Where the pages of an executor's worker are.
+    pub(super) fn worker_page(&self, executor: ExecutorId) -> Option<String> {
+        self.0.lock().worker_pages.get(&executor).cloned()
     }
 
     /// Where the shuffle files of all executors are served.

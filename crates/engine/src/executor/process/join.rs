@@ -16,7 +16,7 @@ use firesteel_storage::{
     shuffle::fetch::FetchLimits,
     transfer::{BlockClient, BlockLimits, ClientConf, Retry, serve_blocks},
 };
-use firesteel_types::{ExecutorLossReason, settings};
+use firesteel_types::{AttemptId, ExecutorLossReason, settings};
 use parking_lot::{Condvar, Mutex};
 use tracing::level_filters::LevelFilter;
 
@@ -41,6 +41,8 @@ use crate::{
 
 /// How often the driver is dialled before the executor gives up.
 const TRIES: u32 = 3;
+/// An executor may be there before its driver has heard the application's id, and is refused until then.
+const FIRST_WAIT: Duration = Duration::from_millis(100);
 const BETWEEN_TRIES: Duration = Duration::from_secs(1);
 /// How long the driver may take to hear the last reports.
 const LAST_WORDS: Duration = Duration::from_secs(2);
@@ -68,6 +70,11 @@ pub(super) enum End {
     /// The driver does not take its blocks.
     BlocksRefused,
     NoFolder,
+    /// An attempt that was told to end has not, for as long as it may take.
+    TaskStays {
+        attempt: AttemptId,
+        took: Duration,
+    },
     Failed(String),
 }
 
@@ -106,6 +113,10 @@ impl End {
             Self::NoFolder => {
                 tracing::error!("none of the local folders can be used");
                 ExecutorLossReason::EXIT_NO_LOCAL_DIRECTORY
+            }
+            Self::TaskStays { attempt, took } => {
+                tracing::error!(%attempt, ?took, "a task does not end, so its executor does");
+                1
             }
             Self::Failed(why) => {
                 tracing::error!(why, "this executor cannot go on");
@@ -205,16 +216,17 @@ impl Process {
 
     /// Dials the driver and asks to join.
     fn join(self: &Arc<Self>) -> Result<()> {
-        let (driver, line_conf) = (&self.start.driver, line_conf(self.start.message_max));
+        let driver = &self.start.driver;
+        let line_conf = line_conf(self.start.message_max, self.start.network_timeout);
         let mut tries = 0;
         let line = loop {
             let from_driver = FromDriver(self.clone());
             match self.dialer().line(driver, Service::Driver, &line_conf, from_driver) {
                 Ok(line) => break line,
-                Err(error) if error.is_transient() && tries + 1 < TRIES => {
-                    tries += 1;
+                Err(error) if tries + 1 < TRIES => {
                     tracing::warn!(%error, "cannot reach the driver yet");
-                    thread::sleep(BETWEEN_TRIES);
+                    thread::sleep(if tries == 0 { FIRST_WAIT } else { BETWEEN_TRIES });
+                    tries += 1;
                 }
                 Err(error) => {
                     let what = format!(
@@ -240,6 +252,7 @@ impl Process {
             build,
             blocks,
             shuffles,
+            worker_page: self.start.worker_page.clone(),
         };
         let sent = line.send(&ToDriver::Register(Box::new(joining)));
         sent.map_err(|error| Error::invalid(format!("cannot ask the driver to join: {error}")))
@@ -281,6 +294,7 @@ impl Process {
             tables: tables.clone(),
             transport,
             limits: fetch_limits(&conf),
+            threads: Arc::default(),
             disk: disk.clone(),
         };
         let around = Surroundings {

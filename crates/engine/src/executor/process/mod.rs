@@ -11,8 +11,11 @@ mod heartbeat;
 mod join;
 mod outbox;
 mod reader;
+mod reaper;
 mod running;
 mod start;
 mod tables;
+#[cfg(test)]
+mod tests;
 
 pub(crate) use start::ARGUMENT;

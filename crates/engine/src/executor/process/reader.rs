@@ -36,7 +36,9 @@ impl FromDriver {
         };
         match message {
             ToExecutor::Launch { stages, tasks } => running.launch(stages, tasks),
-            ToExecutor::Kill { attempt, interrupt: _, reason } => running.executor.kill(attempt, reason),
+            ToExecutor::Kill { attempt, interrupt, reason } => {
+                running.kill(process, attempt, interrupt, reason);
+            }
             ToExecutor::TakeBack(attempts) => running.take_back(&attempts),
             ToExecutor::ForgetStage(set) => running.forget_stage(set),
             ToExecutor::Remove(what) => running.remove(what),

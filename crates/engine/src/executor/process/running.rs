@@ -11,7 +11,7 @@ use firesteel_types::{
 use hashbrown::HashMap;
 use parking_lot::Mutex;
 
-use super::{answers::DriverClient, outbox::Outbox, tables::Tables};
+use super::{answers::DriverClient, outbox::Outbox, reaper::Reaper, tables::Tables};
 use crate::{
     Conf,
     contain::discard,
@@ -30,6 +30,7 @@ pub(super) struct Running {
     pub(super) outbox: Arc<Outbox>,
     pub(super) server: Arc<Listener>,
     pub(super) slots: Slots<Queued>,
+    pub(super) reaper: Option<Reaper>,
     results: ResultLimits,
     stages: Mutex<HashMap<StageAttemptId, Arc<Stage>>>,
 }
@@ -90,6 +91,7 @@ impl Running {
             outbox,
             server,
             slots: Slots::new(),
+            reaper: Reaper::new(conf),
             results,
             stages: Mutex::default(),
         });

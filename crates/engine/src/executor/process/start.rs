@@ -1,7 +1,8 @@
 //! What a worker tells an executor that it starts: [`Start`].
 
-use std::{collections::BTreeMap, env, fmt::Display, path::PathBuf, str::FromStr, sync::Arc};
+use std::{collections::BTreeMap, env, fmt::Display, path::PathBuf, str::FromStr, sync::Arc, time::Duration};
 
+use firesteel_deploy::worker::{addresses_from_json, variable};
 use firesteel_net::{Address, Secret};
 use firesteel_types::{AppId, ExecutorId, Host, ProfileId, ResourceName};
 
@@ -22,10 +23,14 @@ pub(super) struct Start {
     pub(super) secret: Secret,
     /// The worker that started it, whose end is its end.
     pub(super) worker: Option<Address>,
+    /// Where people find its logs.
+    pub(super) worker_page: Option<String>,
     /// Who serves its shuffle files when it is gone.
     pub(super) shuffle_service: Option<Address>,
     /// How large a message to or from the driver may be.
     pub(super) message_max: u64,
+    /// How long the driver may be silent.
+    pub(super) network_timeout: Duration,
     pub(super) folders: Vec<PathBuf>,
     pub(super) resources: BTreeMap<ResourceName, Vec<Arc<str>>>,
 }
@@ -47,7 +52,9 @@ impl Start {
             profile: ProfileId(value("FIRESTEEL_RESOURCE_PROFILE_ID")?),
             secret,
             worker: optional("FIRESTEEL_WORKER_URL")?,
+            worker_page: optional("FIRESTEEL_WORKER_PAGE")?,
             message_max: value("FIRESTEEL_MESSAGE_MAX")?,
+            network_timeout: Duration::from_millis(value("FIRESTEEL_NETWORK_TIMEOUT_MS")?),
             shuffle_service: optional("FIRESTEEL_SHUFFLE_SERVICE")?,
             folders: folders.split(',').filter(|folder| !folder.is_empty()).map(PathBuf::from).collect(),
             resources: resources()?,
@@ -55,15 +62,11 @@ impl Start {
     }
 }
 
-/// The addresses of custom resources: `name=address,address;name=…`.
+/// The addresses of custom resources.
 fn resources() -> Result<BTreeMap<ResourceName, Vec<Arc<str>>>> {
-    let Ok(list) = env::var("FIRESTEEL_EXECUTOR_RESOURCES") else { return Ok(BTreeMap::new()) };
-    let one = |entry: &str| {
-        let (name, addresses) = entry.split_once('=')?;
-        Some((name.into(), addresses.split(',').map(Arc::from).collect()))
-    };
-    let entries = list.split(';').filter(|entry| !entry.is_empty());
-    entries.map(|entry| one(entry).ok_or_else(|| wrong("FIRESTEEL_EXECUTOR_RESOURCES", entry))).collect()
+    let Ok(json) = env::var(variable::RESOURCES) else { return Ok(BTreeMap::new()) };
+    let addresses = addresses_from_json(&json).ok_or_else(|| wrong(variable::RESOURCES, &json))?;
+    Ok(addresses.into_iter().map(|(name, addresses)| (name, addresses.into_iter().collect())).collect())
 }
 
 fn text(variable: &str) -> Result<String> {

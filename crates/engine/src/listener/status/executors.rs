@@ -1,9 +1,12 @@
 //! The executors of the status store: [`Executors`].
 
+use std::collections::BTreeMap;
+
 use firesteel_types::{Cpus, ExecutorId, Host, ProfileId, TaskInfo, TaskMetrics, Timestamp};
+use firesteel_ui::app::ExecutorData;
 use hashbrown::HashMap;
 
-use super::{data::ExecutorData, retained::Retained, state::Ended};
+use super::{retained::Retained, state::Ended};
 
 /// Executors that are there, and the last of those that are not.
 pub(super) struct Executors {
@@ -43,6 +46,8 @@ impl Executors {
             remove_time: None,
             remove_reason: None,
             resource_profile_id,
+            // Known to the backend only.
+            executor_logs: BTreeMap::new(),
         };
         self.all.insert(id, data);
     }

@@ -3,11 +3,9 @@
 use std::sync::Arc;
 
 use firesteel_types::{JobId, JobOutcome, Properties, StageId, StageInfo, Timestamp};
+use firesteel_ui::app::{JobData, JobStatus, StageStatus};
 
-use super::{
-    data::{JobData, JobStatus, StageStatus},
-    state::Ended,
-};
+use super::state::Ended;
 
 /// What is told of a job, and what its stages mean to it.
 pub(super) struct JobRecord {

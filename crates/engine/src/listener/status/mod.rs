@@ -4,16 +4,14 @@
 //! [`StageData`], [`ExecutorData`]), which serialize in the shape of Spark's REST API. It keeps no single task, and a
 //! bounded number of things that are over. It answers; it decides nothing.
 
-mod data;
 mod executors;
 mod jobs;
 mod retained;
-mod shape;
 mod stages;
 mod state;
 mod store;
 
-pub use data::{AccumulableData, ExecutorData, JobData, JobStatus, StageData, StageStatus};
+pub use firesteel_ui::app::{AccumulableData, ExecutorData, JobData, JobStatus, StageData, StageStatus};
 pub use store::{Retention, StatusStore};
 
 #[cfg(test)]

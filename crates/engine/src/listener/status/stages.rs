@@ -3,12 +3,10 @@
 use firesteel_types::{
     Accumulable, JobId, PartitionId, Properties, StageAttemptId, StageInfo, TaskMetrics, Timestamp,
 };
+use firesteel_ui::app::{AccumulableData, StageData, StageStatus};
 use fixedbitset::FixedBitSet;
 
-use super::{
-    data::{AccumulableData, StageData, StageStatus},
-    state::Ended,
-};
+use super::state::Ended;
 
 /// The pool of stages whose job names none.
 const DEFAULT_POOL: &str = "default";

@@ -9,10 +9,10 @@ use firesteel_types::{
     ExclusionScope, JobId, JobOutcome, ListenerEvent, Properties, StageAttemptId, StageId, StageInfo,
     TaskEndReason, TaskFailure, TaskInfo, TaskMetrics, Timestamp,
 };
+use firesteel_ui::app::{JobStatus, StageStatus};
 use hashbrown::HashMap;
 
 use super::{
-    data::{JobStatus, StageStatus},
     executors::Executors,
     jobs::JobRecord,
     retained::Retained,

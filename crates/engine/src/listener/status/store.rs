@@ -3,12 +3,10 @@
 use std::{fmt, sync::Arc};
 
 use firesteel_types::{ExecutorId, JobId, ListenerEvent, StageAttemptId, StageId};
+use firesteel_ui::app::{ExecutorData, JobData, JobStatus, StageData, StageStatus};
 use parking_lot::Mutex;
 
-use super::{
-    data::{ExecutorData, JobData, JobStatus, StageData, StageStatus},
-    state::State,
-};
+use super::state::State;
 use crate::listener::Listener;
 
 /// How many things that are over the status store keeps; what is under way is always kept.

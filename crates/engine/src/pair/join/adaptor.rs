@@ -4,7 +4,7 @@ use std::{hash::Hash, marker::PhantomData, rc::Rc};
 
 use firesteel_types::PartitionId;
 
-use super::{JoinKind, Lent, Loaded, Table, kind::Flipped, probe::Probe};
+use super::{JoinKind, Lent, Loaded, Table, cut::cut, kind::Flipped, probe::Probe};
 use crate::{
     data::Data,
     executor::TaskContext,
@@ -83,25 +83,33 @@ impl<K: Data + Hash + Eq, V: Data, W: Data, J: JoinKind<V, W>> Rdd for Join<K, V
         let build_right = |rows: Lent<'a, (K, W)>| Table::of_rows(rows, task);
         let spilled = |left, right| {
             let groups = two_sides(left, right, name, task);
-            Either::Two(groups.flat_map(|(key, left, right)| pairs::<K, V, W, J>(key, left, right)))
+            Either::Two(groups.flat_map(|(key, left, right)| pairs::<K, V, W, J>(key, left, right, task)))
         };
         match (&self.left, &self.right) {
             (Input::Shuffle(_), Input::Shuffle(_)) => {
                 match (self.left.load(partition, task), self.right.load(partition, task)) {
                     (Loaded::Lent(left), Loaded::Lent(right)) => {
-                        Either::One(Either::One(if left.len() < right.len() {
-                            Either::One(Probe::<_, _, _, _, Flipped<J>>::new(
-                                right.into_rows(task),
-                                build_left(left),
-                                task,
-                            ))
-                        } else {
-                            Either::Two(Probe::<_, _, _, _, J>::new(
-                                left.into_rows(task),
-                                build_right(right),
-                                task,
-                            ))
-                        }))
+                        let parts = cut(left, right, task).into_iter();
+                        Either::One(Either::One(Either::One(parts.flat_map(move |(left, right)| {
+                            if left.len() < right.len() {
+                                let (left, right) = (build_left(left), right.into_rows(task));
+                                Either::One(Probe::<_, _, _, _, Flipped<J>>::new(right, left, task))
+                            } else {
+                                let (left, right) = (left.into_rows(task), build_right(right));
+                                Either::Two(Probe::<_, _, _, _, J>::new(left, right, task))
+                            }
+                        }))))
+                    }
+                    // One side is enough: the other one streams past it, however many rows a key has there.
+                    (Loaded::Lent(left), Loaded::Streamed(right)) => {
+                        let left = build_left(left);
+                        let probe = Probe::<_, _, _, _, Flipped<J>>::new(right, left, task);
+                        Either::One(Either::One(Either::Two(Either::One(probe))))
+                    }
+                    (Loaded::Streamed(left), Loaded::Lent(right)) => {
+                        let right = build_right(right);
+                        let probe = Probe::<_, _, _, _, J>::new(left, right, task);
+                        Either::One(Either::One(Either::Two(Either::Two(probe))))
                     }
                     (left, right) => spilled(left, right),
                 }
@@ -133,11 +141,14 @@ fn pairs<K: Data, V: Data, W: Data, J: JoinKind<V, W>>(
     key: K,
     left: Vec<V>,
     right: Vec<W>,
+    task: &TaskContext,
 ) -> impl Iterator<Item = (K, J::Row)> {
     let (left_alone, right_alone) = match (left.is_empty(), right.is_empty()) {
         (false, false) => {
             let right = Rc::new(right);
             return Either::One(left.into_iter().flat_map(move |value| {
+                // One key may have more pairs than there is time for.
+                task.check();
                 let (key, right) = (key.clone(), right.clone());
                 (0..right.len()).map(move |place| (key.clone(), J::both(value.clone(), right[place].clone())))
             }));

@@ -5,6 +5,7 @@
 //! however skewed the keys are.
 
 mod adaptor;
+mod cut;
 mod join_rdd;
 mod kind;
 mod lent;

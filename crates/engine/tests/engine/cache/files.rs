@@ -54,6 +54,7 @@ fn each_backend_in_folder(test: impl Fn(Context, &Path)) {
     each_backend_with(
         |builder| {
             let builder = builder.set("firesteel.local.dir", parent).unwrap();
+            let builder = builder.set("firesteel.memory.budget", "64m").unwrap();
             builder.set("firesteel.task.maxFailures", 1).unwrap()
         },
         |ctx| test(ctx, folder.path()),

@@ -22,6 +22,9 @@ fn text(row: u64) -> (u64, String) {
 
 /// Runs `test` on each backend with 4 MiB of memory, all on one executor, and a folder for files.
 fn with_little_memory(test: impl Fn(&Context, &Path)) {
+    if cfg!(not(feature = "allocator")) {
+        return println!("skipped: without the allocator nobody knows what texts take, and too much is kept");
+    }
     let folder = TempDir::new().unwrap();
     let parent = folder.path().to_str().unwrap();
     let set = |builder: ContextBuilder| {
@@ -179,5 +182,32 @@ fn a_local_checkpoint_gives_up_nothing_and_says_what_to_do_when_a_file_is_lost()
         }
         let error = rdd.count().unwrap_err().to_string();
         assert!(error.contains("local checkpoint is lost") && error.contains("`checkpoint`"), "{error}");
+    });
+}
+
+/// Behaviours: BLK-005, BLK-007.
+#[test]
+fn what_was_evicted_is_in_memory_again_when_it_was_read_and_there_is_room() {
+    with_little_memory(|ctx, folder| {
+        for level in [StorageLevel::MEMORY_AND_DISK, StorageLevel::MEMORY_AND_DISK_SER] {
+            let (rows, computed) = texts(ctx, 1200, 4);
+            let kept = rows.persist(level);
+            check(&kept, 1200);
+            assert_eq!(blocks(folder).len(), 0, "there is room for it");
+            let (others, _) = texts(ctx, 3200, 8);
+            let others = others.persist(level);
+            check(&others, 3200);
+            assert!(!blocks(folder).is_empty(), "there is no room for both");
+            others.unpersist();
+
+            check(&kept, 1200);
+            for file in blocks(folder) {
+                // One of the others may go by itself.
+                let _ = fs::remove_file(file);
+            }
+            check(&kept, 1200);
+
+            assert_eq!(computed.value().sum, 1200, "no file was needed any more");
+        }
     });
 }

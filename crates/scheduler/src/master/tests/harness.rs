@@ -77,6 +77,7 @@ pub(super) fn worker(number: u32, cores: u32, memory_mib: u64) -> WorkerDescript
         host: format!("h{number}").into(),
         port: 7078,
         resources: Grant { cores, memory_mib, addresses: Addresses::new() },
+        page: None,
     }
 }
 
@@ -122,6 +123,7 @@ pub(super) fn app(cores: impl Into<Option<u32>>, memory_mib: u64) -> AppDescript
         executor,
         executor_limit: None,
         driver_url: "driver:1".to_owned(),
+        page: None,
         command: Arc::default(),
     }
 }

@@ -195,6 +195,7 @@ pub(super) fn register_at(master: &str) -> WorkerEffect {
         host: "h1".into(),
         port: 7078,
         resources: Grant { cores: 8, memory_mib: 8192, ..Grant::default() },
+        page: None,
     };
     to_master(master, WorkerToMaster::RegisterWorker { worker, contacted: master.into() })
 }

@@ -7,8 +7,8 @@ use firesteel_types::StorageLevel;
 
 use super::{BlockError, BlockManager};
 use crate::block::{
-    AnyValue, BlockData, BlockId, Body, DiskError, LockError, LockOwner, LockTable, PeerId, Save, Stored,
-    Wait,
+    AnyValue, BlockData, BlockId, Body, DiskError, LockError, LockOwner, LockTable, PeerId, Reservation,
+    Save, Stored, Unroll, Wait,
 };
 
 /// Where a block was read from.
@@ -200,18 +200,24 @@ impl BlockManager {
         }
     }
 
-    /// Keeps in memory, as a value, what was read from a file and decoded, if the level wants that and there is room.
-    ///
-    /// Says whether it is kept.
-    pub fn cache_again(&self, read: &BlockRead, value: AnyValue, size: u64, save: Save) -> bool {
+    /// Begins to acquire memory for a block that is read from a file of this process, to have it in memory again as a
+    /// value; `None` if its level wants no such value or there is no room. What is in the file has to fit at least: so
+    /// nothing else is evicted for a block that is too large.
+    pub fn unroll_again(&self, read: &BlockRead) -> Option<Unroll> {
         let wants_value = read.level.is_some_and(|level| level.memory && level.deserialized);
-        let kept = wants_value
-            && self
-                .memory
-                .reserve(size, read.id.rdd())
-                .is_some_and(|reserved| self.memory.put(read.id, Stored::Typed(value), save, reserved));
+        if !wants_value || read.source != Source::Disk {
+            return None;
+        }
+        self.memory.unroll_with(read.size, read.id.rdd())
+    }
+
+    /// Keeps in memory, as a value, what was read from a file and decoded, in the memory that was reserved for it.
+    ///
+    /// Says whether it is kept: another reader may have been faster.
+    pub fn cache_again(&self, lock: &ReadLock, value: AnyValue, save: Save, reserved: Reservation) -> bool {
+        let kept = self.memory.put(lock.id, Stored::Typed(value), save, reserved);
         if kept {
-            self.report(self.status(read.id));
+            self.report(self.status(lock.id));
         }
         kept
     }

@@ -16,6 +16,8 @@ impl BlockManager {
     /// Carries out an order to make new copies for those that were lost, and says how many it made.
     pub fn replicate(&self, order: &Replicate) -> usize {
         let Ok(Some(lock)) = self.read_lock(order.id, LockOwner::unique(), Wait::FOREVER) else { return 0 };
+        // Somebody was lost, and may be on the list that was heard before: a dead peer is tried for long.
+        *self.known_peers.lock() = None;
         let wanted = u8::try_from(order.wanted).unwrap_or(StorageLevel::MAX_REPLICATION);
         self.make_copies(order.id, lock.level().replicated(wanted), &order.holders)
     }

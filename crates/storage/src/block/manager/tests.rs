@@ -230,12 +230,40 @@ fn what_was_evicted_comes_back_to_memory_when_read() {
     let read = manager.get_local(value, task(1), Wait::Never).unwrap().unwrap();
     assert_eq!(*read.source(), Source::Disk);
 
-    assert!(manager.cache_again(&read, Arc::new(vec![1_u8; 10]), 10, Save::Never));
-    assert!(!manager.cache_again(&read, Arc::new(vec![1_u8; 10]), 10, Save::Never), "it is there");
-    drop(read);
+    let unroll = manager.unroll_again(&read).unwrap();
+    assert!(manager.unroll_again(&read).is_none(), "there is no more room");
+    let (_, lock) = read.into_parts();
+    let lock = lock.unwrap();
+    let again = |reserved| manager.cache_again(&lock, Arc::new(vec![1_u8; 10]), Save::Never, reserved);
+    assert!(again(unroll.finish(10).unwrap()));
+    let nothing = manager.memory_store().reserve(0, None).unwrap();
+    assert!(!again(nothing), "it is there");
+    drop(lock);
 
     let again = manager.get_local(value, task(1), Wait::Never).unwrap().unwrap();
     assert_eq!((again.source(), again.size(), node.budget.used()), (&Source::Memory, 10, 10));
+}
+
+/// Behaviours: BLK-005.
+#[test]
+fn a_block_comes_back_in_the_place_of_another_rdds_and_never_of_its_own() {
+    let cluster = Cluster::of(1, 20);
+    let manager = cluster.manager(0);
+    let evicted = rdd_block(0, 0);
+    put(manager, evicted, 10, MEMORY_AND_DISK);
+    manager.memory_store().evict(10, None);
+    put(manager, rdd_block(0, 1), 10, MEMORY_AND_DISK);
+    put(manager, rdd_block(0, 2), 10, MEMORY_AND_DISK);
+    let read = || manager.get_local(evicted, task(1), Wait::Never).unwrap().unwrap();
+    assert!(manager.unroll_again(&read()).is_none(), "its own RDD has all memory");
+    assert!([1, 2].iter().all(|part| manager.status(rdd_block(0, *part)).memory_size == 10));
+
+    manager.remove(rdd_block(0, 1), Wait::Never).unwrap();
+    put(manager, rdd_block(7, 0), 10, MEMORY_AND_DISK);
+    assert!(manager.unroll_again(&read()).is_some());
+
+    assert_eq!(manager.status(rdd_block(7, 0)).memory_size, 0, "evicted");
+    assert_eq!(manager.status(rdd_block(0, 2)).memory_size, 10);
 }
 
 /// Behaviours: BLK-009.

@@ -6,7 +6,6 @@ use std::{
     fs::File,
     io,
     sync::Arc,
-    thread,
     time::{Duration, Instant},
 };
 
@@ -17,6 +16,7 @@ use super::{
     block::{FetchedBlock, Held},
     error::{Diagnosis, FetchCause, FetchError},
     plan::{self, FetchLimits, PeerBlocks, Request, Wanted},
+    threads::FetchThreads,
     window::Window,
     worker::{self, inspect},
 };
@@ -64,6 +64,8 @@ pub struct FetchConf {
     pub limits: FetchLimits,
     /// How many threads fetch, and so how many requests are on the way at most.
     pub threads: usize,
+    /// Where the threads come from.
+    pub pool: Arc<FetchThreads>,
     /// The blocks that need no network; none when all do.
     pub local: Option<Arc<dyn LocalBlocks>>,
     /// Whether a block is intact. One that is not is fetched once more.
@@ -86,6 +88,7 @@ impl FetchConf {
         Self {
             limits: FetchLimits::default(),
             threads: 5,
+            pool: Arc::default(),
             local: None,
             verify: Arc::new(|_, _| Ok(())),
             files: Arc::new(move || tempfile::tempfile_in(&folder)),
@@ -336,9 +339,8 @@ impl Shared {
         let wanted = self.conf.threads.min(self.conf.limits.max_requests_in_flight).max(1).min(waiting);
         for started in 0..wanted {
             let shared = self.clone();
-            let thread = thread::Builder::new().name("shuffle-fetch".to_owned());
-            match thread.spawn(move || worker::run(&shared)) {
-                Ok(_) => {}
+            match self.conf.pool.run(move || worker::run(&shared)) {
+                Ok(()) => {}
                 Err(error) if started == 0 => return Err(error),
                 Err(error) => {
                     tracing::warn!(%error, started, wanted, "fewer threads than wanted fetch blocks");

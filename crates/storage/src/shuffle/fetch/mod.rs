@@ -8,6 +8,7 @@ mod block;
 mod error;
 mod fetcher;
 mod plan;
+mod threads;
 mod window;
 mod worker;
 
@@ -18,3 +19,4 @@ pub use block::FetchedBlock;
 pub use error::{Diagnosis, FetchCause, FetchError};
 pub use fetcher::{FetchConf, FetchStats, LocalBlocks, MakeFile, ShuffleFetcher, Transport, Verify};
 pub use plan::{FetchLimits, PeerBlocks};
+pub use threads::FetchThreads;

@@ -1,24 +1,35 @@
 //! The index of a map output: where each block begins, its checksum, and what it holds.
 //!
-//! Four bytes `FSIX`, a version (2 bytes), flags (2), the number of partitions *n* (4), then, unless the flags say that
-//! all partitions are empty, *n* + 1 offsets (8 each), *n* checksums (4 each), *n* numbers of rows and *n* numbers of
+//! Four bytes `FSIX`, a version (2 bytes), flags (2), the number of partitions *n* (4), the generation of the output (8),
+//! the sum of its content (8; 0 unless the flags say that there is one), then, unless the flags say that all partitions
+//! are empty, *n* + 1 offsets (8 each), *n* checksums (4 each), *n* numbers of rows and *n* numbers of
 //! bytes before compression (8 each), and at the end the xxh3 of all that (8).
 
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::summary::Summary;
-use crate::codec::Checksum;
+use crate::codec::{Checksum, ContentSum};
 
 const MAGIC: [u8; 4] = *b"FSIX";
-const VERSION: u16 = 1;
+const VERSION: u16 = 2;
 const ALL_EMPTY: u16 = 1;
+const HAS_CONTENT: u16 = 2;
 const HEADER_BYTES: usize = 12;
+const ORIGIN_BYTES: usize = 16;
 const CHECK_BYTES: usize = 8;
+
+/// Which run made a map output, and what is in it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Origin {
+    pub(super) generation: u64,
+    pub(super) content: Option<ContentSum>,
+}
 
 /// Where the blocks of a map output are.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Index {
     partitions: u32,
+    origin: Origin,
     /// One more than partitions, from 0 up to the length of the data; none if all blocks are empty.
     offsets: Vec<u64>,
     checksums: Vec<u32>,
@@ -28,10 +39,10 @@ pub(super) struct Index {
 
 impl Index {
     /// The index of these blocks.
-    pub(super) fn new(blocks: &[Summary]) -> Self {
+    pub(super) fn new(blocks: &[Summary], origin: Origin) -> Self {
         let partitions = u32::try_from(blocks.len()).expect("partitions are numbered by 32 bits");
         if blocks.iter().all(|block| block.checksum.bytes() == 0) {
-            return Self::all_empty(partitions);
+            return Self::all_empty(partitions, origin);
         }
         let mut end = 0;
         let ends = blocks.iter().map(|block| {
@@ -41,6 +52,7 @@ impl Index {
         let offsets = std::iter::once(0).chain(ends).collect();
         Self {
             partitions,
+            origin,
             offsets,
             checksums: blocks.iter().map(|block| block.checksum.value()).collect(),
             rows: blocks.iter().map(|block| block.rows).collect(),
@@ -48,9 +60,13 @@ impl Index {
         }
     }
 
-    fn all_empty(partitions: u32) -> Self {
+    fn all_empty(partitions: u32, origin: Origin) -> Self {
         let (offsets, checksums, rows, raw_bytes) = Default::default();
-        Self { partitions, offsets, checksums, rows, raw_bytes }
+        Self { partitions, origin, offsets, checksums, rows, raw_bytes }
+    }
+
+    pub(super) fn origin(&self) -> Origin {
+        self.origin
     }
 
     pub(super) fn partitions(&self) -> u32 {
@@ -73,12 +89,16 @@ impl Index {
     }
 
     pub(super) fn encode(&self) -> Vec<u8> {
-        let mut out = Vec::with_capacity(HEADER_BYTES + 28 * self.offsets.len() + CHECK_BYTES);
-        let flags = if self.offsets.is_empty() { ALL_EMPTY } else { 0 };
+        let mut out = Vec::with_capacity(HEADER_BYTES + ORIGIN_BYTES + 28 * self.offsets.len() + CHECK_BYTES);
+        let Origin { generation, content } = self.origin;
+        let mut flags = if self.offsets.is_empty() { ALL_EMPTY } else { 0 };
+        flags |= if content.is_some() { HAS_CONTENT } else { 0 };
         out.extend_from_slice(&MAGIC);
         out.extend_from_slice(&VERSION.to_le_bytes());
         out.extend_from_slice(&flags.to_le_bytes());
         out.extend_from_slice(&self.partitions.to_le_bytes());
+        out.extend_from_slice(&generation.to_le_bytes());
+        out.extend_from_slice(&content.unwrap_or_default().value().to_le_bytes());
         out.extend(self.offsets.iter().flat_map(|offset| offset.to_le_bytes()));
         out.extend(self.checksums.iter().flat_map(|checksum| checksum.to_le_bytes()));
         out.extend(self.rows.iter().flat_map(|rows| rows.to_le_bytes()));
@@ -102,9 +122,17 @@ impl Index {
             return Err("another version of Firesteel wrote it");
         }
         let partitions = u32::from_le_bytes([p0, p1, p2, p3]);
-        let index = match u16::from_le_bytes([f0, f1]) {
-            0 => Self::decode_blocks(partitions, body).ok_or("its length is wrong")?,
-            ALL_EMPTY if body.is_empty() => Self::all_empty(partitions),
+        let flags = u16::from_le_bytes([f0, f1]);
+        let (generation, body) = body.split_first_chunk().ok_or("it is too short")?;
+        let (content, body) = body.split_first_chunk().ok_or("it is too short")?;
+        let content = ContentSum::from_value(u64::from_le_bytes(*content));
+        let origin = Origin {
+            generation: u64::from_le_bytes(*generation),
+            content: (flags & HAS_CONTENT != 0).then_some(content),
+        };
+        let index = match flags & !HAS_CONTENT {
+            0 => Self::decode_blocks(partitions, origin, body).ok_or("its length is wrong")?,
+            ALL_EMPTY if body.is_empty() => Self::all_empty(partitions, origin),
             ALL_EMPTY => return Err("its length is wrong"),
             _ => return Err("another version of Firesteel wrote it"),
         };
@@ -112,7 +140,7 @@ impl Index {
         if ascending { Ok(index) } else { Err("its offsets do not ascend from 0") }
     }
 
-    fn decode_blocks(partitions: u32, body: &[u8]) -> Option<Self> {
+    fn decode_blocks(partitions: u32, origin: Origin, body: &[u8]) -> Option<Self> {
         let count = partitions as usize;
         let (offsets, body) = body.split_at_checked(count.checked_add(1)?.checked_mul(8)?)?;
         let (checksums, body) = body.split_at_checked(count.checked_mul(4)?)?;
@@ -124,6 +152,7 @@ impl Index {
             |bytes: &[u8]| bytes.as_chunks().0.iter().map(|bytes| u64::from_le_bytes(*bytes)).collect();
         Some(Self {
             partitions,
+            origin,
             offsets: words(offsets),
             checksums: checksums.as_chunks().0.iter().map(|bytes| u32::from_le_bytes(*bytes)).collect(),
             rows: words(rows),

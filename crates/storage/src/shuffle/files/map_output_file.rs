@@ -12,6 +12,7 @@ use super::error::{Damage, ShuffleFileError};
 use super::index::Index;
 use super::range::FileRange;
 use super::summary::Summary;
+use crate::codec::ContentSum;
 use crate::disk::LocalDirs;
 
 /// The committed output of one map task: its index, and its data file, open.
@@ -50,6 +51,16 @@ impl MapOutputFile {
     /// How many reduce partitions there are.
     pub fn partitions(&self) -> u32 {
         self.index.partitions()
+    }
+
+    /// Which run of the task made it; of two, the higher one came later.
+    pub fn generation(&self) -> u64 {
+        self.index.origin().generation
+    }
+
+    /// The sum of its rows in any order, where one was made.
+    pub fn content_sum(&self) -> Option<ContentSum> {
+        self.index.origin().content
     }
 
     /// The bytes of each block.

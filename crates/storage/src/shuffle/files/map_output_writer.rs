@@ -6,18 +6,18 @@ use firesteel_types::{AttemptId, PartitionId, ShuffleId};
 use serde::Serialize;
 
 use super::error::ShuffleFileError;
-use super::index::Index;
+use super::index::{Index, Origin};
 use super::map_output_file::{MapOutputFile, data_name, index_name};
 use super::partitioned::PartitionedFile;
 use super::range::FileRange;
 use super::summary::Summary;
-use crate::codec::{Compression, FrameSink, Layout, RowsWriter};
+use crate::codec::{Compression, ContentSum, FrameSink, Layout, RowsWriter};
 use crate::disk::{LocalDirs, TempFile};
 
 /// Writes the blocks of one map task, reduce partition by reduce partition, and [commits](Self::commit) them at once.
 ///
 /// Until then there is nothing for others to see, and nothing is left if it is dropped. Several attempts of one task may
-/// write at the same time; the first to commit wins.
+/// write at the same time; the first of a [generation](Self::of_generation) to commit wins.
 ///
 /// ```
 /// use firesteel_storage::codec::Compression;
@@ -50,6 +50,7 @@ pub struct MapOutputWriter {
     shuffle: ShuffleId,
     map: PartitionId,
     partitions: u32,
+    origin: Origin,
     out: PartitionedFile,
 }
 
@@ -75,7 +76,23 @@ impl MapOutputWriter {
         // Not `shuffle_…`: removing the shuffle must not take what is being written from under its writer.
         let prefix = format!("map_{}_{}_{}", shuffle.0, map.0, attempt.0);
         let out = PartitionedFile::new(dirs, prefix, compression);
-        Self { dirs: dirs.clone(), shuffle, map, partitions, out }
+        Self { dirs: dirs.clone(), shuffle, map, partitions, origin: Origin::default(), out }
+    }
+
+    /// Says which run of the task this is; 0 unless told.
+    ///
+    /// Attempts of one generation have the same input, so the first is as good as any other. A later generation may have
+    /// had other input, and what is computed from it must not be mixed with what came before: it takes the place of an
+    /// earlier one, and never the other way round.
+    #[must_use]
+    pub fn of_generation(mut self, generation: u64) -> Self {
+        self.origin.generation = generation;
+        self
+    }
+
+    /// Notes the sum of all rows, for those who compare two runs.
+    pub fn set_content_sum(&mut self, sum: ContentSum) {
+        self.origin.content = Some(sum);
     }
 
     /// Begins the block of a reduce partition, which must come after all that were begun before.
@@ -99,17 +116,18 @@ impl MapOutputWriter {
         self.out.bytes()
     }
 
-    /// Makes the output visible, unless another attempt's is already.
+    /// Makes the output visible, unless another attempt's of this or a later generation is already.
     ///
     /// A pair of files that do not belong together, or half a pair, or one whose bytes changed, is replaced: a task that
     /// runs again may do so because its output is damaged. Output without a row has no data file.
     pub fn commit(self) -> Result<Committed, ShuffleFileError> {
-        let Self { dirs, shuffle, map, partitions, out } = self;
+        let Self { dirs, shuffle, map, partitions, origin, out } = self;
         let (data, blocks) = out.finish()?;
         let (data_name, index_name) = (data_name(shuffle, map), index_name(shuffle, map));
         let _held = dirs.hold(&index_name);
         if let Ok(existing) = MapOutputFile::open(&dirs, shuffle, map)
             && existing.partitions() == partitions
+            && existing.generation() >= origin.generation
             && existing.verify().is_ok()
         {
             return Ok(Committed { lengths: existing.lengths(), is_ours: false });
@@ -118,7 +136,7 @@ impl MapOutputWriter {
         for block in blocks {
             summaries[block.partition as usize] = block.summary;
         }
-        let index = write_index(&dirs, &Index::new(&summaries))?;
+        let index = write_index(&dirs, &Index::new(&summaries, origin))?;
         // Whoever finds an index trusts it, so an old one goes before the data changes, and ours comes after.
         dirs.remove(&index_name)?;
         match data {

@@ -30,6 +30,19 @@ section! { "Application":
     /// Whether local tasks run from their shipped, serialized form, as on a cluster.
     LOCAL_SHIP: bool = "firesteel.local.ship", Kind::Bool, Is("false"), "0.1.0";
 
+    /// Whether the driver serves pages about its application.
+    UI_ENABLED: bool = "firesteel.ui.enabled", Kind::Bool, Is("true"), "0.1.0";
+
+    /// The port of the driver's pages, or one of those above it; any free one when 0.
+    UI_PORT: u32 = "firesteel.ui.port", Kind::PORT, Is("4040"), "0.1.0";
+
+    /// Where the driver's pages are served; where it waits for executors when unset, and at this machine only in
+    /// local mode.
+    UI_HOST: Option<String> = "firesteel.ui.host", Kind::Text, Unset, "0.1.0";
+
+    /// Files to send along to every executor, separated by commas.
+    FILES: Option<String> = "firesteel.files", Kind::Text, Unset, "0.1.0";
+
     /// Whether a terminal shows the progress of running stages.
     UI_SHOW_CONSOLE_PROGRESS: bool = "firesteel.ui.showConsoleProgress", Kind::Bool, Is("true"), "0.1.0";
 }

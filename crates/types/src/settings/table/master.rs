@@ -10,11 +10,23 @@ use crate::settings::{
 };
 
 section! { "Master":
-    /// Where the master listens; beyond this machine only with a secret.
-    MASTER_HOST: String = "firesteel.master.host", Kind::Text, Is("127.0.0.1"), "0.1.0";
+    /// Where the master listens; when unset, at this machine only, or at every address if the cluster has a secret.
+    MASTER_HOST: Option<String> = "firesteel.master.host", Kind::Text, Unset, "0.1.0";
 
     /// The port on which the master listens; any free one when 0.
     MASTER_PORT: u32 = "firesteel.master.port", Kind::PORT, Is("7077"), "0.1.0";
+
+    /// The port of the master's pages; any free one when 0.
+    MASTER_UI_PORT: u32 = "firesteel.master.ui.port", Kind::PORT, Is("8080"), "0.1.0";
+
+    /// Whether the master takes drivers over HTTP.
+    MASTER_REST_ENABLED: bool = "firesteel.master.rest.enabled", Kind::Bool, Is("false"), "0.1.0";
+
+    /// The port at which the master takes drivers over HTTP; any free one when 0.
+    MASTER_REST_PORT: u32 = "firesteel.master.rest.port", Kind::PORT, Is("6066"), "0.1.0";
+
+    /// The name by which others reach this machine; its own name or the address listened at when unset.
+    DEPLOY_PUBLIC_HOST: Option<String> = "firesteel.deploy.publicHost", Kind::Text, Unset, "0.1.0";
 
     /// How ids of applications are made, from the time and a number.
     DEPLOY_APP_ID_PATTERN: String = "firesteel.deploy.appIdPattern", Kind::Text, Is("app-%s-%04d"), "0.1.0";
@@ -83,4 +95,11 @@ section! { "Master":
 
     /// Whether a driver that the cluster runs is started again when it fails.
     DRIVER_SUPERVISE: bool = "firesteel.driver.supervise", Kind::Bool, Is("false"), "0.1.0";
+
+    /// How long `firesteel submit` waits before it first asks after a driver that it gave to the cluster.
+    SUBMIT_FIRST_LOOK: Duration = "firesteel.submit.firstLook", Kind::wait(TimeUnit::Seconds), Is("5s"), "0.1.0";
+
+    /// How often `firesteel submit` asks after a driver from then on.
+    SUBMIT_LOOK_EVERY: Duration = "firesteel.submit.lookEvery",
+        Kind::period(TimeUnit::Seconds), Is("10s"), "0.1.0";
 }

@@ -12,6 +12,10 @@ section! { "Network and security":
     /// The name or address by which executors reach the driver; found out when unset.
     DRIVER_HOST: Option<String> = "firesteel.driver.host", Kind::Text, Unset, "0.1.0";
 
+    /// The address at which the driver listens, if that is not the one by which it is reached, as behind a bridge that
+    /// forwards ports.
+    DRIVER_BIND_ADDRESS: Option<String> = "firesteel.driver.bindAddress", Kind::Text, Unset, "0.1.0";
+
     /// The port on which the driver waits for executors; any free one when 0.
     DRIVER_PORT: u32 = "firesteel.driver.port", Kind::COUNT, Is("0"), "0.1.0";
 
@@ -21,8 +25,8 @@ section! { "Network and security":
     /// How many ports in a row are tried when one is taken.
     PORT_MAX_RETRIES: u32 = "firesteel.port.maxRetries", Kind::COUNT, Is("16"), "0.1.0";
 
-    /// The secret that masters, workers, drivers and clients of a cluster share, of at least 16 characters;
-    /// without one nothing listens beyond this machine.
+    /// The secret that masters, workers, drivers and clients of a cluster share, of at least 16 characters or as bytes
+    /// in hexadecimal behind `hex:`; nothing listens beyond this machine without one.
     AUTHENTICATE_SECRET: Option<String> = "firesteel.authenticate.secret", Kind::Text, Unset, "0.1.0";
 
     /// The file that holds the secret of the cluster.

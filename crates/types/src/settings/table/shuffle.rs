@@ -27,4 +27,14 @@ section! { "Shuffle":
 
     /// Whether rows that do not fit in memory are compressed when they are spilled.
     SHUFFLE_SPILL_COMPRESS: bool = "firesteel.shuffle.spill.compress", Kind::Bool, Is("true"), "0.1.0";
+
+    /// Whether map tasks sum up their rows in any order, so that a run that gives other rows than the one before is
+    /// noticed.
+    SHUFFLE_ORDER_INDEPENDENT_CHECKSUM_ENABLED: bool =
+        "firesteel.shuffle.orderIndependentChecksum.enabled", Kind::Bool, Is("false"), "0.1.0";
+
+    /// Whether such a run discards what was computed from the rows before it, and no other run of a stage whose rows have
+    /// no certain order does; turns the sums on.
+    SHUFFLE_ORDER_INDEPENDENT_CHECKSUM_FULL_RETRY: bool =
+        "firesteel.shuffle.orderIndependentChecksum.enableFullRetryOnMismatch", Kind::Bool, Is("false"), "0.1.0";
 }

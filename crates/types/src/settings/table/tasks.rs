@@ -1,9 +1,11 @@
 //! Tasks and stages: what a task takes, and how often one is tried.
 
+use std::time::Duration;
+
 use crate::{
     Cpus,
     settings::{
-        amounts::ByteUnit,
+        amounts::{ByteUnit, TimeUnit},
         kind::Kind,
         registry::Preset::{Is, Unset},
     },
@@ -31,4 +33,15 @@ section! { "Tasks and stages":
     /// fit cannot be sent.
     RPC_MESSAGE_MAX_SIZE: u64 = "firesteel.rpc.message.maxSize",
         Kind::Bytes { unit: ByteUnit::Mebibytes, min: 1 }, Is("128m"), "0.1.0";
+
+    /// Whether an executor watches tasks that were told to end until they have.
+    TASK_REAPER_ENABLED: bool = "firesteel.task.reaper.enabled", Kind::Bool, Is("false"), "0.1.0";
+
+    /// How often a task that was told to end is looked after.
+    TASK_REAPER_POLLING_INTERVAL: Duration = "firesteel.task.reaper.pollingInterval",
+        Kind::period(TimeUnit::Millis), Is("10s"), "0.1.0";
+
+    /// How long a watched task may take to end before its executor ends with it; for ever when unset.
+    TASK_REAPER_KILL_TIMEOUT: Option<Duration> = "firesteel.task.reaper.killTimeout",
+        Kind::period(TimeUnit::Millis), Unset, "0.1.0";
 }

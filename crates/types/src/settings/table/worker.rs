@@ -9,11 +9,14 @@ use crate::settings::{
 };
 
 section! { "Workers":
-    /// Where a worker listens; beyond this machine only with a secret.
-    WORKER_HOST: String = "firesteel.worker.host", Kind::Text, Is("127.0.0.1"), "0.1.0";
+    /// Where a worker listens; when unset, at this machine only, or at every address if the cluster has a secret.
+    WORKER_HOST: Option<String> = "firesteel.worker.host", Kind::Text, Unset, "0.1.0";
 
     /// The port on which a worker listens; any free one when 0.
     WORKER_PORT: u32 = "firesteel.worker.port", Kind::PORT, Is("0"), "0.1.0";
+
+    /// The port of a worker's pages; any free one when 0.
+    WORKER_UI_PORT: u32 = "firesteel.worker.ui.port", Kind::PORT, Is("8081"), "0.1.0";
 
     /// How many cores a worker offers; all of its machine when unset.
     WORKER_CORES: Option<u32> = "firesteel.worker.cores", Kind::POSITIVE, Unset, "0.1.0";

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use firesteel_types::{AttemptId, PartitionId, ShuffleId};
 
 use super::support::*;
-use crate::codec::{Checksum, Compression};
+use crate::codec::{Checksum, Compression, ContentSum};
 use crate::shuffle::files::*;
 
 /// Behaviours: SHUF-002.
@@ -25,7 +25,7 @@ fn blocks_lie_in_order_and_empty_ones_take_no_bytes() {
     );
     assert_eq!(fs::metadata(disk.data_path()).unwrap().len(), lengths.iter().sum::<u64>());
     let index = fs::read(disk.index_path()).unwrap();
-    let offset = |at: usize| u64::from_le_bytes(index[12 + 8 * at..][..8].try_into().unwrap());
+    let offset = |at: usize| u64::from_le_bytes(index[28 + 8 * at..][..8].try_into().unwrap());
     let offsets: Vec<u64> = (0..6).map(offset).collect();
     assert_eq!(offsets, [0, 0, lengths[1], lengths[1], lengths[1] + lengths[3], lengths[1] + lengths[3]]);
 
@@ -45,7 +45,7 @@ fn output_without_rows_is_an_index_of_a_few_bytes() {
 
     assert_eq!(committed.lengths, vec![0; 1_000_000]);
     assert_eq!(disk.names(), ["shuffle_1_4.index"]);
-    assert_eq!(fs::metadata(disk.index_path()).unwrap().len(), 20);
+    assert_eq!(fs::metadata(disk.index_path()).unwrap().len(), 36);
     let file = disk.open().unwrap();
     assert_eq!(file.partitions(), 1_000_000);
     assert!(file.range(0..1_000_000).is_none());
@@ -111,6 +111,30 @@ fn an_output_of_other_partitions_is_replaced() {
     assert!(disk.commit(3, &[(2, rows("three", 5))]).is_ours);
 
     assert_eq!(disk.open().unwrap().partitions(), 3);
+}
+
+#[test]
+fn a_later_generation_replaces_an_earlier_one_and_never_the_other_way_round() {
+    let disk = Disk::new();
+    let commit = |generation: u64, name: &str| {
+        let mut writer = disk.writer(1, Compression::Lz4).of_generation(generation);
+        writer.set_content_sum(ContentSum::from_value(generation * 10));
+        write_block(&mut writer, 0, &rows(name, 5));
+        let is_ours = writer.commit().unwrap().is_ours;
+        let file = disk.open().unwrap();
+        (is_ours, read_block(&file, 0)[0].0.clone(), file.generation(), file.content_sum().unwrap().value())
+    };
+    let first = |name: &str| rows(name, 1)[0].0.clone();
+
+    assert_eq!(commit(3, "three"), (true, first("three"), 3, 30));
+    assert_eq!(commit(3, "same"), (false, first("three"), 3, 30), "the first of a generation wins");
+    assert_eq!(commit(5, "five"), (true, first("five"), 5, 50));
+    assert_eq!(commit(4, "late"), (false, first("five"), 5, 50));
+
+    let empty = disk.writer(1, Compression::Lz4).of_generation(6).commit().unwrap();
+    assert!(empty.is_ours);
+    let file = disk.open().unwrap();
+    assert_eq!((file.generation(), file.content_sum(), file.lengths()), (6, None, vec![0]));
 }
 
 /// Behaviours: SHUF-004.

@@ -1,0 +1,15 @@
+//! Whom the pages of a master ask: [`MasterSource`].
+
+use firesteel_deploy::master::{MasterServer, MasterStatus};
+
+/// Whom the pages of a master ask. May take a while to answer.
+pub trait MasterSource: Send + Sync + 'static {
+    /// How things are; none when the master has ended.
+    fn status(&self) -> Option<MasterStatus>;
+}
+
+impl MasterSource for MasterServer {
+    fn status(&self) -> Option<MasterStatus> {
+        Self::status(self)
+    }
+}
