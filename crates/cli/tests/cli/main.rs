@@ -1,0 +1,12 @@
+//! The `firesteel` command as users meet it: real processes, ports that the system gives.
+
+mod apps;
+mod cluster;
+mod complaints;
+mod daemons;
+mod driver_pages;
+mod rest;
+mod running;
+mod submit;
+mod support;
+mod usage;
