@@ -19,6 +19,7 @@ const STEPS: &[Step] = &[
     Step { name: "clippy", run: clippy },
     Step { name: "tidy", run: tidy::run },
     Step { name: "test", run: suite::run },
+    Step { name: "regress", run: regress },
     Step { name: "docs", run: docs },
 ];
 
@@ -33,6 +34,11 @@ fn clippy() -> Result<()> {
 fn docs() -> Result<()> {
     let mut command = process::cargo(&["doc", "--workspace", "--no-deps"]);
     process::run(command.env("RUSTDOCFLAGS", "-D warnings"))
+}
+
+/// Checks that the costs of the engine are in proportion, in the build that the tests left behind.
+pub(crate) fn regress() -> Result<()> {
+    process::run(&mut process::cargo(&["run", "--quiet", "--package", "firesteel-bench", "--", "regress"]))
 }
 
 /// Runs the steps and prints the summary.

@@ -1,14 +1,15 @@
 //! Project chores behind `cargo xtask <command>`.
 //!
 //! One command per file: [`tidy`] holds the house rules, [`suite`] runs every test, [`ci`] chains what has to
-//! pass before a change goes in, [`settings`] makes a reference page. Knows no crate of the project but the types: it
-//! reads their text and calls cargo.
+//! pass before a change goes in, [`settings`] makes a reference page, [`peers`] installs what benchmarks are compared with.
+//! Knows no crate of the project but the types: it reads their text and calls cargo.
 //!
 //! Exit codes: 0 all is well, 1 something failed, 2 the command line was not understood.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a command line tool speaks to its terminal")]
 
 mod ci;
 mod needs;
+mod peers;
 mod process;
 mod settings;
 mod suite;
@@ -28,7 +29,10 @@ Commands:
             a test or a deviation
   settings  write docs/settings.md from the registry of settings
   test      say what the tests need, install what can be installed, run every test
-  ci        format, clippy, tidy, test, docs; stops at the first failure
+  regress   check that the costs of the engine are in proportion
+  peers install
+            install Spark, Ray and Dask beside the build, for firesteel-bench
+  ci        format, clippy, tidy, test, regress, docs; stops at the first failure
   help      print this text";
 
 #[derive(Debug, PartialEq, Eq)]
@@ -36,6 +40,8 @@ enum Command {
     Tidy,
     Settings,
     Test,
+    Regress,
+    PeersInstall,
     Ci,
     Help,
 }
@@ -48,10 +54,16 @@ fn parse(args: &[String]) -> Result<Command, String> {
             "tidy" => Ok(Command::Tidy),
             "settings" => Ok(Command::Settings),
             "test" => Ok(Command::Test),
+            "regress" => Ok(Command::Regress),
+            "peers" => Err("`peers` needs a second word: `peers install`".to_owned()),
             "ci" => Ok(Command::Ci),
             "help" | "--help" | "-h" => Ok(Command::Help),
             unknown => Err(format!("unknown command `{unknown}`")),
         },
+        [word, what] if word == "peers" && what == "install" => Ok(Command::PeersInstall),
+        [word, rest @ ..] if word == "peers" => {
+            Err(format!("`peers` knows one word, `install`, but got `{}`", rest.join(" ")))
+        }
         [word, rest @ ..] => Err(format!("`{word}` takes no arguments, but got `{}`", rest.join(" "))),
     }
 }
@@ -62,6 +74,8 @@ fn main() -> ExitCode {
         Ok(Command::Tidy) => tidy::run(),
         Ok(Command::Settings) => settings::run(),
         Ok(Command::Test) => suite::run(),
+        Ok(Command::Regress) => ci::regress(),
+        Ok(Command::PeersInstall) => peers::install(),
         Ok(Command::Ci) => ci::run(),
         Ok(Command::Help) => {
             println!("{HELP}");
@@ -91,10 +105,21 @@ mod tests {
 
     #[test]
     fn each_command_is_one_word() {
-        let commands = ["tidy", "settings", "test", "ci", "help"].map(|word| parse(&words(word)));
+        let commands = ["tidy", "settings", "test", "regress", "ci", "help"].map(|word| parse(&words(word)));
 
-        let expected = [Command::Tidy, Command::Settings, Command::Test, Command::Ci, Command::Help];
+        let expected =
+            [Command::Tidy, Command::Settings, Command::Test, Command::Regress, Command::Ci, Command::Help];
         assert_eq!(commands, expected.map(Ok));
+    }
+
+    #[test]
+    fn peers_are_installed_by_two_words() {
+        assert_eq!(parse(&words("peers install")), Ok(Command::PeersInstall));
+        assert_eq!(parse(&words("peers")), Err("`peers` needs a second word: `peers install`".to_owned()));
+        assert_eq!(
+            parse(&words("peers remove")),
+            Err("`peers` knows one word, `install`, but got `remove`".to_owned())
+        );
     }
 
     #[test]

@@ -30,6 +30,14 @@ const NEEDS: &[Need] = &[Need {
     without: "`cargo test` runs the same tests, crate after crate",
 }];
 
+/// What Spark runs on, the one peer of the benchmarks that is no Python package alone.
+pub(crate) const JAVA: Need = Need {
+    tool: "java",
+    debian: Some("openjdk-17-jre-headless"),
+    why: "runs Spark beside the benchmarks, 17 or newer",
+    without: "benchmarks are not compared with Spark",
+};
+
 /// What to do about one need.
 #[derive(Debug, PartialEq, Eq)]
 enum Step {
@@ -51,10 +59,13 @@ fn step(need: Need, present: bool, can_install: bool) -> Step {
 /// Says what the tests need, installs what is missing where that is possible, and says what stays missing.
 pub(crate) fn provide() {
     println!("what the tests need:");
-    for &need in NEEDS {
-        let present = process::is_installed(need.tool);
-        println!("{}", line(need, &settle(need, step(need, present, can_install()))));
-    }
+    NEEDS.iter().copied().for_each(provide_one);
+}
+
+/// Says whether one thing is there, and installs it where that is possible.
+pub(crate) fn provide_one(need: Need) {
+    let present = process::is_installed(need.tool);
+    println!("{}", line(need, &settle(need, step(need, present, can_install()))));
 }
 
 /// Carries the step out; an installation that fails ends in doing without.

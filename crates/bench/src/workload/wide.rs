@@ -1,0 +1,48 @@
+//! A shuffle with very many small blocks: what a block costs.
+
+use std::path::Path;
+
+use firesteel::prelude::*;
+
+use super::{Job, Outcome, Setup, Sizes, Workload, rows::digest};
+use crate::{
+    checksum::{Digest, mix, row},
+    hand::{Table, sum_by_key},
+};
+
+pub(super) const WIDE: Workload = Workload {
+    name: "wide",
+    what: "4 M rows through a shuffle of 4,000 × 4,000 blocks",
+    unit: "blocks",
+    // The side grows with the root, so that the number of blocks grows with the scale.
+    sizes: |scale| Sizes::default().scaled("rows", 4_000_000, scale).scaled("side", 4_000, scale.sqrt()),
+    units: |sizes| (sizes.of("side") * sizes.of("side")) as f64,
+    engine,
+    limit: Some(limit),
+    runs: 3,
+    ..Workload::PLAIN
+};
+
+fn engine(setup: &Setup<'_>) -> Job {
+    let (ctx, rows, side) = (setup.ctx.clone(), setup.sizes.of("rows"), setup.sizes.of("side") as u32);
+    let sums = move || {
+        ctx.range_into(0..rows, side)
+            .with(rows)
+            .map(|rows, x| (mix(x) % rows, 1_u64))
+            .reduce_by_key_into(side, |a, b| a + b)
+    };
+    let checked = sums.clone();
+    Job::new(
+        move || Ok(Outcome::rows(sums().count()?)),
+        move || Ok(digest(&checked().map(|(key, sum)| row(key, sum)))?.into()),
+    )
+}
+
+fn limit(sizes: &Sizes, _: &Path) -> Job {
+    let rows = sizes.of("rows");
+    let sums = move || sum_by_key(rows, |x| (mix(x) % rows, 1));
+    Job::new(
+        move || Ok(Outcome::rows(sums().iter().map(Table::len).sum::<usize>() as u64)),
+        move || Ok(Digest::of(sums().iter().flatten().map(|(key, sum)| row(*key, *sum))).into()),
+    )
+}
