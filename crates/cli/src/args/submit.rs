@@ -20,8 +20,10 @@ pub(crate) enum DeployMode {
 #[derive(Debug, Args)]
 #[command(override_usage = "firesteel submit [OPTIONS] <APPLICATION> [ARGUMENTS]...")]
 pub(crate) struct SubmitArgs {
-    /// Where the application runs: firesteel://host:7077, local[4], local-cluster[2,1,1024]
-    #[arg(long)]
+    #[arg(
+        long,
+        help = "Where the application runs: firesteel://host:7077, local[4], local-cluster[2,1,1024]"
+    )]
     pub(crate) master: Option<String>,
 
     /// Whether the driver runs here or on a worker of the cluster
