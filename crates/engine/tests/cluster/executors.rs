@@ -1,4 +1,6 @@
-//! Executors that end, for whatever reason.
+//! Executors that end, for whatever reason, and where they listen.
+
+use std::net::{TcpListener, TcpStream};
 
 use firesteel::prelude::*;
 use firesteel_types::ListenerEvent;
@@ -110,4 +112,17 @@ fn a_task_that_takes_far_more_than_its_executor_has_ends_that_process_and_not_th
     assert!(error.contains("134"), "the process was aborted: {error}");
     assert_eq!(ctx.range_into(0..100_u64, 4).count().unwrap(), 100, "the application goes on");
     assert_ne!(executors(&ctx), before);
+}
+
+#[test]
+fn executors_serve_their_blocks_at_the_port_that_is_set_or_the_next_free_one() {
+    let first = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port().min(u16::MAX - 16);
+    let taken =
+        || (first..=first + 16).filter(|port| TcpStream::connect(("127.0.0.1", *port)).is_ok()).count();
+    let before = taken();
+
+    let ctx = cluster_with(|builder| builder.set("firesteel.blockManager.port", first).unwrap());
+
+    executors(&ctx);
+    assert!(taken() >= before + 2, "{before} before");
 }

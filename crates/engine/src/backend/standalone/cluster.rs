@@ -248,6 +248,7 @@ impl Cluster {
         };
         let variable = |name: &str, value: &str| (name.to_owned(), value.to_owned());
         let network_timeout = self.shared.conf.get(settings::NETWORK_TIMEOUT);
+        let number = |setting| self.shared.conf.get::<u32>(setting).to_string();
         let mut artifacts = vec![executable];
         for (name, path) in sent_files(&self.shared.conf) {
             let artifact = offer.add(&path, &name, ArtifactKind::File).map_err(|source| Error::System {
@@ -268,9 +269,11 @@ impl Cluster {
                 variable("FIRESTEEL_APP_ID", "{{APP_ID}}"),
                 variable("FIRESTEEL_WORKER_URL", "{{WORKER_URL}}"),
                 variable("FIRESTEEL_RESOURCE_PROFILE_ID", "{{RESOURCE_PROFILE_ID}}"),
-                // The line that brings all other settings has to know these.
+                // All other settings come over the line; these are needed before it is there.
                 variable("FIRESTEEL_MESSAGE_MAX", &self.shared.message_max.to_string()),
                 variable("FIRESTEEL_NETWORK_TIMEOUT_MS", &network_timeout.as_millis().to_string()),
+                variable("FIRESTEEL_BLOCK_MANAGER_PORT", &number(settings::BLOCK_MANAGER_PORT)),
+                variable("FIRESTEEL_PORT_MAX_RETRIES", &number(settings::PORT_MAX_RETRIES)),
                 ("FIRESTEEL_APP_SECRET".to_owned(), sealed),
             ]),
             artifacts,

@@ -175,7 +175,7 @@ impl Process {
         let conf = ListenerConf { tls: security.tls_server.clone(), ..ListenerConf::new(Arc::new(secrets)) };
         let blocks = serve_blocks(source.clone(), BlockLimits::default());
         let services = Services::new().streams(Service::Blocks, blocks);
-        let server = Listener::bind(start.host.as_str(), 0, 0, conf, services)
+        let server = Listener::bind(start.host.as_str(), start.blocks_port, start.port_tries, conf, services)
             .map_err(|error| Error::invalid(format!("cannot serve blocks: {error}")))?;
         let process = Arc::new(Self {
             start,

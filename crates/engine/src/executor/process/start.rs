@@ -31,6 +31,9 @@ pub(super) struct Start {
     pub(super) message_max: u64,
     /// How long the driver may be silent.
     pub(super) network_timeout: Duration,
+    /// Where it serves its blocks, and how many ports in a row it tries; any free one when 0.
+    pub(super) blocks_port: u16,
+    pub(super) port_tries: u16,
     pub(super) folders: Vec<PathBuf>,
     pub(super) resources: BTreeMap<ResourceName, Vec<Arc<str>>>,
 }
@@ -56,6 +59,8 @@ impl Start {
             message_max: value("FIRESTEEL_MESSAGE_MAX")?,
             network_timeout: Duration::from_millis(value("FIRESTEEL_NETWORK_TIMEOUT_MS")?),
             shuffle_service: optional("FIRESTEEL_SHUFFLE_SERVICE")?,
+            blocks_port: optional("FIRESTEEL_BLOCK_MANAGER_PORT")?.unwrap_or(0),
+            port_tries: optional("FIRESTEEL_PORT_MAX_RETRIES")?.unwrap_or(0),
             folders: folders.split(',').filter(|folder| !folder.is_empty()).map(PathBuf::from).collect(),
             resources: resources()?,
         })

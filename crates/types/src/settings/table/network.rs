@@ -17,13 +17,13 @@ section! { "Network and security":
     DRIVER_BIND_ADDRESS: Option<String> = "firesteel.driver.bindAddress", Kind::Text, Unset, "0.1.0";
 
     /// The port on which the driver waits for executors; any free one when 0.
-    DRIVER_PORT: u32 = "firesteel.driver.port", Kind::COUNT, Is("0"), "0.1.0";
+    DRIVER_PORT: u32 = "firesteel.driver.port", Kind::PORT, Is("0"), "0.1.0";
 
     /// The port on which an executor serves its blocks; any free one when 0.
-    BLOCK_MANAGER_PORT: u32 = "firesteel.blockManager.port", Kind::COUNT, Is("0"), "0.1.0";
+    BLOCK_MANAGER_PORT: u32 = "firesteel.blockManager.port", Kind::PORT, Is("0"), "0.1.0";
 
     /// How many ports in a row are tried when one is taken.
-    PORT_MAX_RETRIES: u32 = "firesteel.port.maxRetries", Kind::COUNT, Is("16"), "0.1.0";
+    PORT_MAX_RETRIES: u32 = "firesteel.port.maxRetries", Kind::PORT, Is("16"), "0.1.0";
 
     /// The secret that masters, workers, drivers and clients of a cluster share, of at least 16 characters or as bytes
     /// in hexadecimal behind `hex:`; nothing listens beyond this machine without one.
