@@ -1,7 +1,7 @@
 //! How close block transfer comes to a plain socket copy over the loopback: throughput of both in the same run.
 //!
-//! The plain copy writes the same blocks with `write_all` from one thread and reads each into one buffer that is used
-//! again. Both move 1 GiB in turns of 128 MiB, one after the other, as often as the rounds say. Other load on the
+//! The plain copy writes the same blocks from one thread, with `write_all` from memory or `io::copy` from the file, and
+//! reads each into one buffer that is used again. Both move 1 GiB in turns of 128 MiB, one after the other, as often as the rounds say. Other load on the
 //! machine only ever slows a turn down, so the throughput is that of the best turn; the processor time, of both ends
 //! together, is that of the cheapest. `cargo bench -p firesteel-storage --bench transfer` prints the table in
 //! Markdown; a number after `--` gives the rounds.
@@ -11,7 +11,7 @@
 use std::{
     fs::File,
     hint::black_box,
-    io::{Read, Write},
+    io::{self, Read, Seek, Write},
     net::{TcpListener, TcpStream},
     sync::Arc,
     thread,
@@ -118,9 +118,10 @@ fn measure(size: usize, place: Place, turns: usize) -> (Best, Best) {
     let content: Bytes = (0..size).map(|at| (at * 7) as u8).collect::<Vec<_>>().into();
     let mut file = tempfile::tempfile().expect("a temporary file");
     file.write_all(&content).expect("room for a temporary file");
+    let file = Arc::new(file);
     let (realm, secret) = (Realm::from("bench"), Secret::random());
     let secrets = Arc::new(OneSecret { realm: realm.clone(), secret: secret.clone() });
-    let source = Arc::new(Same { bytes: content.clone(), file: Arc::new(file) });
+    let source = Arc::new(Same { bytes: content.clone(), file: file.clone() });
     let services = Services::new().streams(Service::Blocks, serve_blocks(source, BlockLimits::default()));
     let server =
         Listener::bind("127.0.0.1", 0, 0, ListenerConf::new(secrets), services).expect("a free port");
@@ -129,20 +130,26 @@ fn measure(size: usize, place: Place, turns: usize) -> (Best, Best) {
 
     let (mut plain, mut blocks) = (Best::NONE, Best::NONE);
     for _ in 0..turns {
-        plain.turn(|| plain_copy(&content));
+        plain.turn(|| plain_copy(&content, &file, place));
         blocks.turn(|| fetch(&client, &peer, size, place));
     }
     (plain, blocks)
 }
 
-fn plain_copy(content: &Bytes) {
+fn plain_copy(content: &Bytes, file: &Arc<File>, place: Place) {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
     let address = listener.local_addr().expect("a bound listener");
-    let (content, size) = (content.clone(), content.len());
+    let (content, size, file) = (content.clone(), content.len(), file.clone());
     let writer = thread::spawn(move || {
         let (mut socket, _) = listener.accept().expect("the reader connects");
         for _ in 0..TURN_BYTES / content.len() {
-            socket.write_all(&content).expect("the reader reads");
+            match place {
+                Place::Memory => socket.write_all(&content).expect("the reader reads"),
+                Place::File => {
+                    (&*file).rewind().expect("a file can be read again");
+                    io::copy(&mut &*file, &mut socket).expect("the reader reads");
+                }
+            }
         }
     });
     let mut socket = TcpStream::connect(address).expect("the listener listens");
