@@ -21,5 +21,6 @@ mod worker;
 
 pub use app::AppSource;
 pub use master::MasterSource;
+pub use rest::rest_token;
 pub use serve::{BoundSite, Pages, Site, SiteConf, SiteError};
 pub use worker::{WorkerSource, executor_logs};

@@ -1,5 +1,7 @@
 //! Drivers over HTTP, at a master that runs by itself.
 
+use firesteel_net::Secret;
+use firesteel_ui::rest_token;
 use serde_json::json;
 
 use crate::support::{Cluster, Daemon, eventually, get, request, script};
@@ -69,7 +71,7 @@ fn without_the_secret_of_the_cluster_nothing_is_submitted() {
     let refused = get(&rest, "/v1/submissions/status/driver-1");
     assert_eq!(refused.status, 401);
     assert!(refused.json()["message"].as_str().unwrap().contains("Authorization: Bearer"), "{refused:?}");
-    let head = format!("Authorization: Bearer {SECRET}\r\n");
+    let head = format!("Authorization: Bearer {}\r\n", rest_token(&Secret::new(SECRET.as_bytes()).unwrap()));
     let asked = request(&rest, "GET", "/v1/submissions/status/driver-1", &head, "");
     assert_eq!((asked.status, &asked.json()["success"]), (200, &json!(false)));
 }

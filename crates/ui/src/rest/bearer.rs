@@ -1,25 +1,55 @@
-//! Whether a request carries the secret of the cluster.
+//! Whether a request proves that its sender knows the secret of the cluster.
+//!
+//! HTTP has no handshake for it, and the secret itself must not cross the wire. So a request carries a token that is made
+//! from the secret and does not give it away: the HMAC-SHA256 of a fixed text under the secret, in hexadecimal.
+
+use std::fmt::Write;
 
 use axum::http::{HeaderMap, header};
 use firesteel_net::Secret;
-use ring::{hmac, rand::SystemRandom};
+use ring::hmac;
 
-/// Whether the request may be served: there is no secret, or the request carries it as it is or in hexadecimal.
+/// What is signed.
+const TEXT: &[u8] = b"firesteel rest";
+
+/// The token that requests carry as `Authorization: Bearer …` where the cluster has a secret.
+///
+/// ```
+/// use firesteel_net::Secret;
+///
+/// let token = firesteel_ui::rest_token(&Secret::new(b"at least sixteen characters")?);
+/// assert_eq!(token, "6083dd0f6d1d82413ed979678d3089de0472226ca79c7639c43f8b6af368053e");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn rest_token(secret: &Secret) -> String {
+    let tag = hmac::sign(&key(secret), TEXT);
+    tag.as_ref().iter().fold(String::new(), |mut hex, byte| {
+        write!(hex, "{byte:02x}").expect("a String takes any text");
+        hex
+    })
+}
+
+/// Whether the request may be served: there is no secret, or the request carries its token.
 pub(super) fn is_allowed(headers: &HeaderMap, secret: Option<&Secret>) -> bool {
     let Some(secret) = secret else { return true };
     let Some(given) = headers.get(header::AUTHORIZATION) else { return false };
     let Some((scheme, token)) = given.to_str().ok().and_then(|given| given.split_once(' ')) else {
         return false;
     };
-    let token = token.trim().as_bytes();
-    scheme.eq_ignore_ascii_case("bearer")
-        && (is_same(token, secret.expose()) || is_same(token, secret.to_hex().as_bytes()))
+    // Compared in a time that tells nothing about where the two differ.
+    let is_token = || hmac::verify(&key(secret), TEXT, &from_hex(token.trim())?).ok();
+    scheme.eq_ignore_ascii_case("bearer") && is_token().is_some()
 }
 
-/// Compares in a time that tells nothing about where the two differ.
-fn is_same(given: &[u8], secret: &[u8]) -> bool {
-    let Ok(key) = hmac::Key::generate(hmac::HMAC_SHA256, &SystemRandom::new()) else { return false };
-    hmac::verify(&key, given, hmac::sign(&key, secret).as_ref()).is_ok()
+fn key(secret: &Secret) -> hmac::Key {
+    hmac::Key::new(hmac::HMAC_SHA256, secret.expose())
+}
+
+fn from_hex(text: &str) -> Option<Vec<u8>> {
+    let digit = |byte: u8| char::from(byte).to_digit(16).map(|digit| digit as u8);
+    let (pairs, rest) = text.as_bytes().as_chunks::<2>();
+    rest.is_empty().then_some(())?;
+    pairs.iter().map(|[high, low]| Some(digit(*high)? << 4 | digit(*low)?)).collect()
 }
 
 #[cfg(test)]
@@ -29,18 +59,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_the_secret_itself_opens() {
-        let secret = Secret::new(b"a secret of the cluster").unwrap();
+    fn only_the_token_of_the_secret_opens_and_not_the_secret() {
+        const SECRET: &str = "a secret of the cluster";
+        let secret = Secret::new(SECRET.as_bytes()).unwrap();
+        let token = rest_token(&secret);
         let allowed = |given: &str| {
             let headers = [(header::AUTHORIZATION, HeaderValue::from_str(given).unwrap())];
             is_allowed(&headers.into_iter().collect(), Some(&secret))
         };
 
-        assert!(allowed("Bearer a secret of the cluster"));
-        assert!(allowed(&format!("bearer {}", secret.to_hex())));
-        for bad in
-            ["Bearer", "Bearer ", "Bearer a secret of the clusteR", "Basic a secret of the cluster", ""]
-        {
+        assert!(allowed(&format!("Bearer {token}")));
+        assert!(allowed(&format!("bearer  {}", token.to_uppercase())));
+        let other = rest_token(&Secret::new(b"a secret of another cluster").unwrap());
+        let wrong = ["", " ", SECRET, &secret.to_hex(), &token[1..], &token[2..], &other];
+        for bad in wrong.map(|token| format!("Bearer {token}")).iter().chain([&format!("Basic {token}")]) {
             assert!(!allowed(bad), "{bad:?}");
         }
         assert!(!is_allowed(&HeaderMap::new(), Some(&secret)));

@@ -83,7 +83,7 @@ async fn answer(
 ) -> Answer {
     if !is_allowed(&headers, submissions.secret.as_ref()) {
         let message =
-            "this cluster has a secret: send it with the request as `Authorization: Bearer <secret>`";
+            "this cluster has a secret: send its token with the request as `Authorization: Bearer <token>`";
         return refused(StatusCode::UNAUTHORIZED, message);
     }
     ask(move || of(&submissions)).await

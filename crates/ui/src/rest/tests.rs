@@ -141,7 +141,7 @@ fn addresses_that_mean_nothing_and_other_versions_are_told() {
 fn where_there_is_a_secret_a_request_must_carry_it() {
     let folder = tempfile::tempdir().unwrap();
     let secret = Secret::new(b"the secret of this cluster").unwrap();
-    let served = served(Some(secret));
+    let served = served(Some(secret.clone()));
     let body = create_request(&script(folder.path()));
 
     for head in [JSON.to_owned(), format!("{JSON}Authorization: Bearer wrong\r\n")] {
@@ -157,7 +157,7 @@ fn where_there_is_a_secret_a_request_must_carry_it() {
     assert_eq!(request(&served.site, "POST", "/v1/submissions/kill/d", "", "").status, 401);
     assert!(served.master.status().unwrap().drivers.is_empty());
 
-    let with = format!("{JSON}Authorization: Bearer the secret of this cluster\r\n");
+    let with = format!("{JSON}Authorization: Bearer {}\r\n", super::rest_token(&secret));
     assert_eq!(served.create(&with, &body).status, 200);
 }
 
