@@ -1,12 +1,11 @@
 //! What protects the connections of a cluster, and where nothing does: [`Security`].
 
 use std::{
-    fmt::Write as _,
     net::{IpAddr, ToSocketAddrs},
     sync::Arc,
 };
 
-use firesteel_net::{Dialer, ListenerConf, Realm, Secret, Secrets, TlsClient, TlsServer};
+use firesteel_net::{Dialer, ListenerConf, Realm, Secret, Secrets, TlsClient, TlsServer, hex};
 
 use crate::error::DeployError;
 
@@ -62,18 +61,12 @@ impl Security {
     /// ```
     pub fn seal_app_secret(&self, secret: &Secret) -> String {
         let sealed = self.cluster_secret().seal(secret.expose());
-        sealed.iter().fold(String::with_capacity(sealed.len() * 2), |mut hex, byte| {
-            write!(hex, "{byte:02x}").expect("a String takes any text");
-            hex
-        })
+        hex::encode(&sealed)
     }
 
     /// Opens what [`Self::seal_app_secret`] made; none when that was done under another cluster's secret.
     pub fn open_app_secret(&self, sealed: &str) -> Option<Secret> {
-        let digit = |byte: &u8| char::from(*byte).to_digit(16).map(|digit| digit as u8);
-        let (pairs, []) = sealed.as_bytes().as_chunks::<2>() else { return None };
-        let bytes = pairs.iter().map(|[high, low]| Some(digit(high)? << 4 | digit(low)?));
-        let plain = self.cluster_secret().open(&bytes.collect::<Option<Vec<u8>>>()?)?;
+        let plain = self.cluster_secret().open(&hex::decode(sealed)?)?;
         Secret::new(&plain).ok()
     }
 

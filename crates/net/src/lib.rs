@@ -61,6 +61,7 @@ mod error;
 pub mod frame;
 mod handshake;
 mod hello;
+pub mod hex;
 mod line;
 mod listener;
 mod proof;

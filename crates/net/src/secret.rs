@@ -1,8 +1,10 @@
 //! What both ends of a connection know: [`Secret`].
 
-use std::{fmt, fmt::Write as _, sync::Arc};
+use std::{fmt, sync::Arc};
 
 use ring::rand::{SecureRandom, SystemRandom};
+
+use crate::hex;
 
 /// The fewest bytes of a secret: whoever sees a proof can guess short ones at leisure.
 const SECRET_MIN: usize = 16;
@@ -75,21 +77,12 @@ impl Secret {
 
     /// The bytes in hexadecimal, for the environment of a process.
     pub fn to_hex(&self) -> String {
-        self.0.iter().fold(String::with_capacity(self.0.len() * 2), |mut hex, byte| {
-            write!(hex, "{byte:02x}").expect("a String takes any text");
-            hex
-        })
+        hex::encode(&self.0)
     }
 
     /// Reads what [`Self::to_hex`] wrote.
-    pub fn from_hex(hex: &str) -> Result<Self, BadSecret> {
-        let digit = |byte: &u8| char::from(*byte).to_digit(16).map(|digit| digit as u8);
-        let (pairs, rest) = hex.as_bytes().as_chunks::<2>();
-        let bytes = pairs.iter().map(|[high, low]| Some(digit(high)? << 4 | digit(low)?));
-        match bytes.collect::<Option<Vec<_>>>() {
-            Some(bytes) if rest.is_empty() => Self::new(&bytes),
-            _ => Err(BadSecret::NotHex),
-        }
+    pub fn from_hex(digits: &str) -> Result<Self, BadSecret> {
+        Self::new(&hex::decode(digits).ok_or(BadSecret::NotHex)?)
     }
 }
 

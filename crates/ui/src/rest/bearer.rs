@@ -3,10 +3,8 @@
 //! HTTP has no handshake for it, and the secret itself must not cross the wire. So a request carries a token that is made
 //! from the secret and does not give it away: the HMAC-SHA256 of a fixed text under the secret, in hexadecimal.
 
-use std::fmt::Write;
-
 use axum::http::{HeaderMap, header};
-use firesteel_net::Secret;
+use firesteel_net::{Secret, hex};
 use ring::hmac;
 
 /// What is signed.
@@ -22,11 +20,7 @@ const TEXT: &[u8] = b"firesteel rest";
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn rest_token(secret: &Secret) -> String {
-    let tag = hmac::sign(&key(secret), TEXT);
-    tag.as_ref().iter().fold(String::new(), |mut hex, byte| {
-        write!(hex, "{byte:02x}").expect("a String takes any text");
-        hex
-    })
+    hex::encode(hmac::sign(&key(secret), TEXT).as_ref())
 }
 
 /// Whether the request may be served: there is no secret, or the request carries its token.
@@ -37,19 +31,12 @@ pub(super) fn is_allowed(headers: &HeaderMap, secret: Option<&Secret>) -> bool {
         return false;
     };
     // Compared in a time that tells nothing about where the two differ.
-    let is_token = || hmac::verify(&key(secret), TEXT, &from_hex(token.trim())?).ok();
+    let is_token = || hmac::verify(&key(secret), TEXT, &hex::decode(token.trim())?).ok();
     scheme.eq_ignore_ascii_case("bearer") && is_token().is_some()
 }
 
 fn key(secret: &Secret) -> hmac::Key {
     hmac::Key::new(hmac::HMAC_SHA256, secret.expose())
-}
-
-fn from_hex(text: &str) -> Option<Vec<u8>> {
-    let digit = |byte: u8| char::from(byte).to_digit(16).map(|digit| digit as u8);
-    let (pairs, rest) = text.as_bytes().as_chunks::<2>();
-    rest.is_empty().then_some(())?;
-    pairs.iter().map(|[high, low]| Some(digit(*high)? << 4 | digit(*low)?)).collect()
 }
 
 #[cfg(test)]

@@ -35,7 +35,7 @@ impl Handler<ToDriver> for FromExecutor {
         let mut events = Vec::new();
         for message in messages.drain(..) {
             match (message, self.executor) {
-                (ToDriver::Register(joining), None) => self.join(&driver, joining, &mut events),
+                (ToDriver::Register(joining), None) => self.join(joining, &mut events),
                 (ToDriver::Register(_), Some(_)) => tracing::warn!("an executor asked twice to join"),
                 (message, Some(executor)) => self.take(&driver, executor, message, &mut events),
                 (_, None) => {
@@ -57,7 +57,7 @@ impl Handler<ToDriver> for FromExecutor {
 }
 
 impl FromExecutor {
-    fn join(&mut self, driver: &Driver, joining: Box<Joining>, events: &mut Vec<Incoming>) {
+    fn join(&mut self, joining: Box<Joining>, events: &mut Vec<Incoming>) {
         let executor = joining.executor;
         if joining.build != self.shared.build {
             let reason = format!(
@@ -82,7 +82,6 @@ impl FromExecutor {
         self.executor = Some(executor);
         self.shared.links.ask(self.line.clone(), joining);
         events.push(Incoming::event(Event::ExecutorRegistered(spec)));
-        let _ = driver;
     }
 
     fn take(
