@@ -8,7 +8,8 @@ const CASE: &str = "FIRESTEEL_TEST_CASE";
 
 /// What tasks and stored blocks may use in a case.
 pub(crate) const BUDGET: u64 = 4 << 20;
-/// What the process needs beside: its code, stacks, buffers of files, the overdraft of its tasks.
+/// What the process needs beside: stacks, buffers of files, the overdraft of its tasks, and above all what the allocator
+/// keeps of freed blocks of each size for each thread (of 43 MiB in a sort, 5 MiB are live at its peak).
 pub(crate) const BESIDE: u64 = 64 << 20;
 
 /// A context with the small budget.
@@ -49,9 +50,14 @@ pub(crate) fn in_child(test: &str, case: impl FnOnce()) -> Option<u64> {
     Some(peak.parse().unwrap())
 }
 
-/// The most memory that this process had at once.
+/// The most memory that this process had at once, without the pages of its own program file.
+///
+/// Those are some 20 MiB of a debug build, the kernel may drop them at any time, and no operator answers for them.
 pub(crate) fn peak_resident_bytes() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap();
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
-    line.trim().trim_end_matches(" kB").parse::<u64>().unwrap() << 10
+    let bytes = |field: &str| {
+        let line = status.lines().find_map(|line| line.strip_prefix(field)).unwrap();
+        line.trim().trim_end_matches(" kB").parse::<u64>().unwrap() << 10
+    };
+    bytes("VmHWM:") - bytes("RssFile:")
 }
