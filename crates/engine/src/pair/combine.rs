@@ -99,6 +99,78 @@ fn replace<K, C: Clone>(
     }
 }
 
+/// Rows that are brought into a table together.
+const GATHERED: usize = 64;
+
+/// Gathers rows whose keys own memory, and looks their keys up one right after the other.
+///
+/// To find such a key is to miss the cache three times: for its place, its row, and what the key owns. A processor
+/// waits for many of those at once if nothing stands between them; the code that makes rows does. Keys that own nothing
+/// are not worth the detour. Values that own memory are not kept waiting, since they may be large.
+struct Gather<K, V>(Vec<(K, V)>);
+
+impl<K: Hash + Eq, V> Gather<K, V> {
+    const IS_WORTH_IT: bool = mem::needs_drop::<K>() && !mem::needs_drop::<V>();
+
+    fn new() -> Self {
+        Self(Vec::with_capacity(if Self::IS_WORTH_IT { GATHERED } else { 0 }))
+    }
+
+    /// Brings a row into the table, at once or with later ones.
+    #[inline]
+    fn bring<C: Clone>(
+        &mut self,
+        table: &mut Combine<K, C>,
+        (key, value): (K, V),
+        create: impl Fn(V) -> C,
+        add: impl Fn(C, V) -> C,
+    ) {
+        if !Self::IS_WORTH_IT {
+            return table.bring(key, value, create, add);
+        }
+        self.0.push((key, value));
+        if self.0.len() == GATHERED {
+            self.flush(table, create, add);
+        }
+    }
+
+    /// Brings the gathered rows in, in their order.
+    #[inline(never)]
+    fn flush<C: Clone>(
+        &mut self,
+        table: &mut Combine<K, C>,
+        create: impl Fn(V) -> C,
+        add: impl Fn(C, V) -> C,
+    ) {
+        let table = &mut table.0;
+        // The table must not grow below, or places were no longer right.
+        table.reserve(self.0.len(), |row| hash_of(&row.0));
+        let mut hashes = [0; GATHERED];
+        let mut places = [None; GATHERED];
+        for (hash, (key, _)) in hashes.iter_mut().zip(&self.0) {
+            *hash = hash_of(key);
+        }
+        // First where the key should be, then whether it is there: so the loads of one step wait for none of the same.
+        for (place, hash) in places.iter_mut().zip(&hashes) {
+            *place = table.iter_hash_buckets(*hash).next();
+        }
+        for (place, (key, _)) in places.iter_mut().zip(&self.0) {
+            *place = place.filter(|place| table.get_bucket(*place).is_some_and(|row| row.0 == *key));
+        }
+        for ((key, value), (place, hash)) in self.0.drain(..).zip(places.iter().zip(hashes)) {
+            if let Some(entry) = place.and_then(|place| table.get_bucket_entry(place).ok()) {
+                replace(entry, |combined| add(combined, value));
+                continue;
+            }
+            // New, or the key of another gathered row, or not where it was looked for first.
+            match table.entry(hash, |row| row.0 == key, |row| hash_of(&row.0)) {
+                Entry::Vacant(entry) => drop(entry.insert((key, create(value)))),
+                Entry::Occupied(entry) => replace(entry, |combined| add(combined, value)),
+            }
+        }
+    }
+}
+
 /// The map side of a shuffle whose values are combined before they are dealt.
 pub(crate) struct MapSideCombine<K, V, A> {
     pub(crate) combiner: A,
@@ -153,15 +225,56 @@ where
             buckets.push(partition, row);
         }
     };
-    rows.for_each(|(key, value)| {
-        combined.bring(key, value, &create, &add);
+    let mut gather = Gather::new();
+    rows.for_each(|row| {
+        gather.bring(&mut combined, row, &create, &add);
         if watch.tick() && watch.must_spill(combined.size().and_copied()) {
             empty(&mut combined, &mut buckets);
             buckets.spill();
             watch.spilled();
         }
     });
+    gather.flush(&mut combined, &create, &add);
     buckets.reserve(combined.len());
     empty(&mut combined, &mut buckets);
     buckets
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+
+    /// What rows with keys that own memory become in a table.
+    fn combined<C: Clone>(create: impl Fn(u64) -> C, add: impl Fn(C, u64) -> C) -> BTreeMap<String, C> {
+        let (mut table, mut gather) = (Combine::with_capacity(0), Gather::new());
+        for x in 0..ROWS {
+            gather.bring(&mut table, (key(x), x), &create, &add);
+        }
+        gather.flush(&mut table, &create, &add);
+        table.into_rows().collect()
+    }
+
+    /// Not a multiple of what is gathered.
+    const ROWS: u64 = 10_000;
+
+    fn key(x: u64) -> String {
+        (x * x % 701).to_string()
+    }
+
+    #[test]
+    fn gathered_rows_come_in_as_if_one_by_one() {
+        let mut expected: BTreeMap<String, Vec<u64>> = BTreeMap::new();
+        (0..ROWS).for_each(|x| expected.entry(key(x)).or_default().push(x));
+
+        let lists = combined(|x| vec![x], |list, x| [list, vec![x]].concat());
+        let digests = combined(|x| x, |digest, x| 31_u64.wrapping_mul(digest).wrapping_add(x));
+
+        assert!(ROWS as usize % GATHERED != 0 && Gather::<String, u64>::IS_WORTH_IT);
+        let digest =
+            |list: &[u64]| list[1..].iter().fold(list[0], |a, x| 31_u64.wrapping_mul(a).wrapping_add(*x));
+        assert_eq!(digests, expected.iter().map(|(key, list)| (key.clone(), digest(list))).collect());
+        assert_eq!(lists, expected);
+    }
 }
