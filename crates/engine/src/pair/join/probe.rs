@@ -1,12 +1,18 @@
 //! The streaming side of a join: each row looks its partners up.
 
-use std::{hash::Hash, iter::Fuse, marker::PhantomData};
+use std::{hash::Hash, iter::Fuse, marker::PhantomData, mem::needs_drop};
 
 use super::{JoinKind, Table, table::Link};
 use crate::{data::Data, executor::TaskContext};
 
 /// Pairs between two checks for an order to end.
 const BATCH: u32 = 4096;
+
+/// Rows whose partners are looked up one right after the other.
+///
+/// To find a partner is to miss the cache. A processor waits for many of those at once if nothing stands between them;
+/// what is done with the pairs does.
+const GATHERED: usize = 32;
 
 /// A row of the streaming side, borrowed or owned.
 pub(super) trait Row<K, V> {
@@ -133,6 +139,40 @@ impl<K: Data + Hash + Eq, W: Data> Built<'_, K, W> {
         }
     }
 
+    /// Folds what `row` gives, whose first partner is at `link`.
+    #[inline]
+    fn fold_row<R, V, J, B, F>(&mut self, row: R, link: Option<Link>, init: B, f: &mut F) -> B
+    where
+        R: Row<K, V>,
+        J: JoinKind<V, W>,
+        F: FnMut(B, (K, J::Row)) -> B,
+    {
+        match link {
+            Some(link) => self.fold_pairs::<_, V, J, _, _>(row, link, init, f),
+            None => match alone::<_, _, _, _, J>(row) {
+                Some(row) => f(init, row),
+                None => init,
+            },
+        }
+    }
+
+    /// Folds what gathered rows give, in their order.
+    #[inline]
+    fn fold_gathered<R, V, J, B, F>(&mut self, rows: &mut Vec<R>, init: B, f: &mut F) -> B
+    where
+        R: Row<K, V>,
+        J: JoinKind<V, W>,
+        F: FnMut(B, (K, J::Row)) -> B,
+    {
+        let mut links = [None; GATHERED];
+        for (link, row) in links.iter_mut().zip(&*rows) {
+            *link = self.table.first(row.key());
+        }
+        rows.drain(..)
+            .zip(links)
+            .fold(init, |folded, (row, link)| self.fold_row::<_, V, J, _, _>(row, link, folded, f))
+    }
+
     /// The next row, from number `from` on, that has met no partner.
     fn next_alone<V, J: JoinKind<V, W>>(&self, from: &mut u32) -> Option<(K, J::Row)> {
         if !J::KEEPS_RIGHT {
@@ -204,13 +244,20 @@ where
             Some((row, link)) => built.fold_pairs::<_, V, J, _, _>(row, link, init, &mut f),
             None => init,
         };
-        folded = rows.fold(folded, |folded, row| match built.table.first(row.key()) {
-            Some(link) => built.fold_pairs::<_, V, J, _, _>(row, link, folded, &mut f),
-            None => match alone::<_, _, _, _, J>(row) {
-                Some(row) => f(folded, row),
-                None => folded,
-            },
+        let mut gathered = Vec::with_capacity(GATHERED);
+        folded = rows.fold(folded, |folded, row| {
+            // A row that owns memory may be large, and is not kept waiting.
+            if needs_drop::<I::Item>() {
+                let link = built.table.first(row.key());
+                return built.fold_row::<_, V, J, _, _>(row, link, folded, &mut f);
+            }
+            gathered.push(row);
+            if gathered.len() < GATHERED {
+                return folded;
+            }
+            built.fold_gathered::<_, V, J, _, _>(&mut gathered, folded, &mut f)
         });
+        folded = built.fold_gathered::<_, V, J, _, _>(&mut gathered, folded, &mut f);
         while let Some(row) = built.next_alone::<V, J>(&mut alone_from) {
             folded = f(folded, row);
         }
