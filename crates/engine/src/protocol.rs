@@ -125,7 +125,7 @@ pub(crate) enum ToExecutor {
     Kill { attempt: AttemptId, interrupt: bool, reason: String },
     /// Wants attempts back that have not begun.
     TakeBack(Vec<AttemptId>),
-    /// No task of a stage attempt will come any more.
+    /// No task of a stage attempt will come any more. Goes along with other messages.
     ForgetStage(StageAttemptId),
     /// Removes what is stored for something.
     Remove(Stored),

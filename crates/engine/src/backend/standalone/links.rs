@@ -34,6 +34,8 @@ struct Link {
     joining: Box<Joining>,
     /// The stages that it has.
     stages: HashSet<StageAttemptId>,
+    /// Stages that it has for nothing: it hears so with the next message.
+    forgotten: Vec<StageAttemptId>,
 }
 
 /// What could not be sent, and how large it is.
@@ -46,7 +48,7 @@ impl Links {
     /// An executor asks to join.
     pub(super) fn ask(&self, line: Line<ToExecutor>, joining: Box<Joining>) {
         let executor = joining.executor;
-        let asking = Link { line, joining, stages: HashSet::new() };
+        let asking = Link { line, joining, stages: HashSet::new(), forgotten: Vec::new() };
         self.0.lock().joining.entry(executor).or_default().push(asking);
     }
 
@@ -102,27 +104,22 @@ impl Links {
 
     /// Sends to one executor. If it is gone, others will say so.
     pub(super) fn send(&self, to: ExecutorId, message: &ToExecutor) {
-        let line = self.0.lock().joined.get(&to).map(|link| link.line.clone());
-        if let Some(line) = line {
-            deliver(to, &line, message);
+        if let Some(link) = self.0.lock().joined.get_mut(&to) {
+            link.deliver(message);
         }
     }
 
     /// Sends to every executor.
     pub(super) fn send_all(&self, message: &ToExecutor) {
-        let lines: Vec<_> =
-            self.0.lock().joined.iter().map(|(executor, link)| (*executor, link.line.clone())).collect();
-        for (executor, line) in lines {
-            deliver(executor, &line, message);
-        }
+        self.0.lock().joined.values_mut().for_each(|link| link.deliver(message));
     }
 
-    /// Tells those that have a stage that no task of it will come.
+    /// No task of a stage will be sent. Those that have it hear so with the next message, at the latest the answer to a
+    /// heartbeat: a message of its own would wake each of them just when the next stage begins.
     pub(super) fn forget_stage(&self, set: StageAttemptId) {
-        let mut state = self.0.lock();
-        for (executor, link) in &mut state.joined {
+        for link in self.0.lock().joined.values_mut() {
             if link.stages.remove(&set) {
-                deliver(*executor, &link.line, &ToExecutor::ForgetStage(set));
+                link.forgotten.push(set);
             }
         }
     }
@@ -149,15 +146,15 @@ impl Links {
             link.stages.insert(task.set);
             let batch = batches.entry(executor).or_default();
             if batch.bytes > 0 && batch.bytes + bytes > target {
-                std::mem::take(batch).send(executor, &link.line);
+                std::mem::take(batch).send(link);
             }
             batch.bytes += bytes;
             batch.stages.extend(order);
             batch.tasks.push(TaskOrder { task, data });
         }
         for (executor, batch) in batches {
-            if let Some(link) = state.joined.get(&executor) {
-                batch.send(executor, &link.line);
+            if let Some(link) = state.joined.get_mut(&executor) {
+                batch.send(link);
             }
         }
         too_large
@@ -193,8 +190,8 @@ struct Batch {
 }
 
 impl Batch {
-    fn send(self, executor: ExecutorId, line: &Line<ToExecutor>) {
-        deliver(executor, line, &ToExecutor::Launch { stages: self.stages, tasks: self.tasks });
+    fn send(self, link: &mut Link) {
+        link.deliver(&ToExecutor::Launch { stages: self.stages, tasks: self.tasks });
     }
 }
 
@@ -212,11 +209,17 @@ fn stage_order(stage: &PreparedStage) -> StageOrder {
     }
 }
 
-/// Sends; a line that is closed is no news.
-fn deliver(executor: ExecutorId, line: &Line<ToExecutor>, message: &ToExecutor) {
-    match line.send(message) {
-        Ok(()) => (),
-        Err(SendError::Closed) => tracing::debug!(%executor, "a message was not sent: the line is closed"),
-        Err(error) => tracing::error!(%executor, %error, "a message cannot be sent"),
+impl Link {
+    /// Sends, without waiting; a line that is closed is no news.
+    fn deliver(&mut self, message: &ToExecutor) {
+        let executor = self.joining.executor;
+        let forgotten: Vec<_> = self.forgotten.drain(..).map(ToExecutor::ForgetStage).collect();
+        match self.line.send_many(forgotten.iter().chain([message])) {
+            Ok(()) => (),
+            Err(SendError::Closed) => {
+                tracing::debug!(%executor, "a message was not sent: the line is closed")
+            }
+            Err(error) => tracing::error!(%executor, %error, "a message cannot be sent"),
+        }
     }
 }
