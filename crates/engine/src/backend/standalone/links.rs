@@ -7,12 +7,15 @@ use parking_lot::Mutex;
 
 use crate::{
     backend::Launch,
-    protocol::{Addresses, Joining, StageOrder, TaskOrder, ToExecutor},
-    stage::{PreparedStage, Program},
+    protocol::{Addresses, Joining, StageInputs, StageOrder, TaskOrder, ToExecutor},
+    stage::{PreparedStage, Program, ShortTables},
 };
 
 /// From this size on what is to be sent to an executor goes in several messages, or from the limit if that is smaller.
 const MESSAGE_TARGET: u64 = 8 << 20;
+
+/// Their addresses go with each stage as long as there are no more.
+const FEW_EXECUTORS: usize = 32;
 
 /// The lines to executors, and what was sent on them.
 #[derive(Default)]
@@ -131,12 +134,13 @@ impl Links {
         let target = MESSAGE_TARGET.min(max_bytes);
         let mut batches: HashMap<ExecutorId, Batch> = HashMap::new();
         let mut state = self.0.lock();
-        for Launch { task, stage, partition_data: data } in launches {
+        let State { joined, shuffles, .. } = &mut *state;
+        for Launch { task, stage, partition_data: data, tables_hold } in launches {
             let executor = task.executor;
             // One that is gone will be reported, and its tasks with it.
-            let Some(link) = state.joined.get_mut(&executor) else { continue };
+            let Some(link) = joined.get_mut(&executor) else { continue };
             let is_new = !link.stages.contains(&task.set);
-            let order = is_new.then(|| stage_order(&stage));
+            let order = is_new.then(|| stage_order(&stage, tables_hold.then_some(&*shuffles)));
             let stage_bytes = order.as_ref().map_or(0, |order| order.program.len() as u64);
             let bytes = stage_bytes + data.iter().map(|(_, _, data)| data.len() as u64).sum::<u64>();
             if bytes >= max_bytes {
@@ -153,7 +157,7 @@ impl Links {
             batch.tasks.push(TaskOrder { task, data });
         }
         for (executor, batch) in batches {
-            if let Some(link) = state.joined.get_mut(&executor) {
+            if let Some(link) = joined.get_mut(&executor) {
                 batch.send(link);
             }
         }
@@ -177,8 +181,7 @@ impl Links {
 
     /// Where the shuffle files of all executors are served.
     pub(super) fn shuffle_addresses(&self) -> Addresses {
-        let state = self.0.lock();
-        state.shuffles.iter().map(|(executor, address)| (*executor, address.clone())).collect()
+        addresses(&self.0.lock().shuffles)
     }
 }
 
@@ -195,10 +198,22 @@ impl Batch {
     }
 }
 
-fn stage_order(stage: &PreparedStage) -> StageOrder {
+fn addresses(of: &HashMap<ExecutorId, Address>) -> Addresses {
+    of.iter().map(|(executor, address)| (*executor, address.clone())).collect()
+}
+
+/// A stage as it is sent; with its tables, if they hold and those who serve shuffles are few.
+fn stage_order(stage: &PreparedStage, shuffles: Option<&HashMap<ExecutorId, Address>>) -> StageOrder {
     let program = match &stage.program {
         Program::Shipped(program) => program.clone(),
         Program::Here(_) => unreachable!("tasks run elsewhere"),
+    };
+    let inputs = match shuffles {
+        Some(shuffles) if !stage.tables.tables.is_empty() && shuffles.len() <= FEW_EXECUTORS => {
+            let ShortTables { epoch, tables } = &stage.tables;
+            StageInputs { epoch: *epoch, tables: tables.clone(), addresses: addresses(shuffles) }
+        }
+        _ => StageInputs::default(),
     };
     let launch = &stage.launch;
     StageOrder {
@@ -206,6 +221,7 @@ fn stage_order(stage: &PreparedStage) -> StageOrder {
         program,
         partitions: launch.partitions,
         properties: launch.properties.clone(),
+        inputs,
     }
 }
 
