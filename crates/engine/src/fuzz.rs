@@ -28,7 +28,9 @@ use serde::{Serialize, de::DeserializeOwned};
 use crate::{
     build::Build,
     executor::{Report, ReportedEnd},
-    protocol::{Answer, Joining, Question, StageOrder, Stored, TaskOrder, ToDriver, ToExecutor, Welcome},
+    protocol::{
+        Answer, Joining, Question, StageInputs, StageOrder, Stored, TaskOrder, ToDriver, ToExecutor, Welcome,
+    },
     stage::{ResultValue, TaskOutput},
 };
 
@@ -137,6 +139,11 @@ fn what_an_executor_is_told() {
         program: Bytes::from_static(b"program"),
         partitions: 4,
         properties: Properties::default(),
+        inputs: StageInputs {
+            epoch: 3,
+            tables: vec![(ShuffleId(2), Bytes::from_static(b"table"))],
+            addresses: vec![(ExecutorId(1), address())],
+        },
     };
     let order = TaskOrder { task: Box::new(task()), data: vec![(RddId(1), 2, Bytes::from_static(b"rows"))] };
     let addresses = vec![(ExecutorId(1), address())];

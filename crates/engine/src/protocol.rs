@@ -125,7 +125,7 @@ pub(crate) enum ToExecutor {
     Kill { attempt: AttemptId, interrupt: bool, reason: String },
     /// Wants attempts back that have not begun.
     TakeBack(Vec<AttemptId>),
-    /// No task of a stage attempt will come any more.
+    /// No task of a stage attempt will come any more. Goes along with other messages.
     ForgetStage(StageAttemptId),
     /// Removes what is stored for something.
     Remove(Stored),
@@ -157,6 +157,18 @@ pub(crate) struct StageOrder {
     pub(crate) program: Bytes,
     pub(crate) partitions: u32,
     pub(crate) properties: Properties,
+    pub(crate) inputs: StageInputs,
+}
+
+/// Where the outputs of shuffles are that a stage reads: what its tasks need not ask for.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct StageInputs {
+    /// In which the tables were made.
+    pub(crate) epoch: u64,
+    /// Encoded.
+    pub(crate) tables: Vec<(ShuffleId, Bytes)>,
+    /// Where the files of all executors are served.
+    pub(crate) addresses: Addresses,
 }
 
 /// One task.

@@ -6,6 +6,7 @@ use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 
 use firesteel_scheduler::{MapOutput, StageLaunch};
+use firesteel_types::ShuffleId;
 
 use crate::{
     executor::TaskContext,
@@ -28,6 +29,16 @@ pub(crate) struct PreparedStage {
     pub(crate) program: Program,
     /// Its last RDD.
     pub(crate) rdd: RddHandle,
+    /// The short tables of the shuffles that it reads.
+    pub(crate) tables: ShortTables,
+}
+
+/// Encoded tables of map outputs that are short enough to go with a stage, for tasks in other processes.
+#[derive(Default)]
+pub(crate) struct ShortTables {
+    /// In which they were made, and hold.
+    pub(crate) epoch: u64,
+    pub(crate) tables: Vec<(ShuffleId, Bytes)>,
 }
 
 /// The operators of a stage attempt, as its tasks get them.

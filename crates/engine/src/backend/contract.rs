@@ -18,6 +18,8 @@ pub(crate) struct Launch {
     pub(crate) task: Box<TaskDescription>,
     pub(crate) stage: Arc<PreparedStage>,
     pub(crate) partition_data: TaskData,
+    /// Whether the tables of its stage still hold.
+    pub(crate) tables_hold: bool,
 }
 
 /// What the sources of a stage hold for the partitions that a task needs.

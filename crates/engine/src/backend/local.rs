@@ -52,7 +52,7 @@ impl LocalBackend {
 }
 
 fn run(executor: &Executor, driver: &Weak<Driver>, launch: Launch) {
-    let Launch { task, stage, partition_data } = launch;
+    let Launch { task, stage, partition_data, .. } = launch;
     let id = task.executor;
     let report = executor.run(Work {
         task,

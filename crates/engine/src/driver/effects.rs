@@ -4,7 +4,7 @@ use std::{sync::Arc, thread};
 
 use firesteel_scheduler::{
     Effect, Event, JobError, NotSent, ResultPlace, StageLaunch, StageTaskKind, TaskDescription, TaskOutcome,
-    TaskStatus, commit::CommitDecision,
+    TaskStatus, commit::CommitDecision, map_output::encode_table,
 };
 use firesteel_types::{AttemptId, ExecutorId, JobId, ListenerEvent, PartitionId, RddId, TaskFailure};
 
@@ -22,12 +22,15 @@ use crate::{
     executor::{Report, ReportedEnd},
     rdd::RddHandle,
     ship::ShipError,
-    stage::{Form, PreparedStage, Program, ResultValue, StageProgram, TaskOutput, thaw_program},
+    stage::{Form, PreparedStage, Program, ResultValue, ShortTables, StageProgram, TaskOutput, thaw_program},
 };
 
 /// From so many RDDs behind each other on, boxed ones may need more stack than the thread that has the turn is left with.
 const DEEP: u32 = 128;
 const DEEP_STACK: usize = 64 << 20;
+
+/// So many bytes of tables of map outputs go with a stage at most. Tasks ask for others.
+const SHORT_TABLES_MAX: u64 = 4 << 10;
 
 impl Core {
     pub(super) fn perform(&mut self, driver: &Driver, effect: Effect) {
@@ -92,12 +95,33 @@ impl Core {
         });
         match prepared {
             Ok((program, rdd)) => {
-                drop(self.stages.insert(launch.set, Arc::new(PreparedStage { launch, program, rdd })))
+                let tables = match driver.tasks {
+                    TasksRun::Here(_) => ShortTables::default(),
+                    TasksRun::Elsewhere => self.short_tables(&rdd),
+                };
+                let set = launch.set;
+                drop(self.stages.insert(set, Arc::new(PreparedStage { launch, program, rdd, tables })));
             }
             Err(message) => {
                 driver.post(Incoming::event(Event::StageNotSerializable { set: launch.set, message }));
             }
         }
+    }
+
+    /// Where a stage on `rdd` finds its input, as far as that is said in a few bytes.
+    fn short_tables(&self, rdd: &RddHandle) -> ShortTables {
+        let outputs = self.scheduler().map_outputs();
+        let mut left = SHORT_TABLES_MAX;
+        let mut table = |shuffle| {
+            let (maps, reducers) = outputs.shape(shuffle)?;
+            let is_short = u64::from(maps) * u64::from(reducers) <= left;
+            let table = (is_short && outputs.is_complete(shuffle))
+                .then(|| encode_table((0..maps).map(|map| outputs.output(shuffle, PartitionId(map)))))?;
+            left = left.checked_sub(table.len() as u64)?;
+            Some((shuffle, table.into()))
+        };
+        let tables = register::shuffles_read(rdd).into_iter().filter_map(&mut table).collect();
+        ShortTables { epoch: outputs.epoch(), tables }
     }
 
     fn launch(&mut self, driver: &Driver, task: Box<TaskDescription>) {
@@ -119,7 +143,8 @@ impl Core {
                 }
             }
         };
-        self.launches.push(Launch { task, stage: stage.clone(), partition_data });
+        let tables_hold = stage.tables.epoch == self.scheduler().map_outputs().epoch();
+        self.launches.push(Launch { task, stage: stage.clone(), partition_data, tables_hold });
     }
 
     fn deliver(&mut self, driver: &Driver, job: JobId, position: u32, attempt: AttemptId) {

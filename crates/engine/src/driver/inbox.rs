@@ -293,11 +293,13 @@ impl Driver {
         self.take_turns();
     }
 
-    /// Nothing can reach an RDD any more.
-    pub(crate) fn rdd_dropped(&self, rdd: RddId) {
+    /// Nothing can reach an RDD any more. Only one that `was_kept` may have partitions somewhere.
+    pub(crate) fn rdd_dropped(&self, rdd: RddId, was_kept: bool) {
         if !self.is_stopped() {
-            self.environment.blocks.remove_rdd(rdd);
-            self.backend.remove(Stored::Rdd(rdd));
+            if was_kept {
+                self.environment.blocks.remove_rdd(rdd);
+                self.backend.remove(Stored::Rdd(rdd));
+            }
             self.post(Incoming::event(Event::RddsDropped(vec![rdd])));
         }
     }

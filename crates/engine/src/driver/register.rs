@@ -2,7 +2,7 @@
 
 use hashbrown::HashSet;
 
-use firesteel_types::{PartitionId, RddId, RddNode};
+use firesteel_types::{PartitionId, RddId, RddNode, ShuffleId};
 
 use crate::{
     backend::TaskData,
@@ -55,6 +55,25 @@ pub(crate) fn name_of(rdd: &RddHandle, wanted: RddId) -> Option<String> {
         name.is_none()
     });
     name
+}
+
+/// The shuffles that the tasks of a stage read whose last RDD is `rdd`.
+pub(crate) fn shuffles_read(rdd: &RddHandle) -> Vec<ShuffleId> {
+    let mut found = Vec::new();
+    let mut seen = HashSet::new();
+    let mut pending = vec![rdd.clone()];
+    while let Some(handle) = pending.pop() {
+        if !seen.insert(handle.id()) {
+            continue;
+        }
+        for parent in handle.parents() {
+            match parent {
+                Parent::Narrow(parent, _) => pending.push(parent),
+                Parent::Shuffle(shuffle) => found.push(shuffle.id()),
+            }
+        }
+    }
+    found
 }
 
 /// The data that travels with the task of one partition: what the sources behind it, up to the next shuffle, hold for

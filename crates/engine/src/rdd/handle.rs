@@ -69,9 +69,18 @@ struct DriverSide {
 struct State {
     parents: Vec<Parent>,
     storage: StorageLevel,
+    /// Whether executors may have been told to keep partitions, now or before.
+    was_kept: bool,
     checkpointed: bool,
     /// Run when the first job that uses the RDD has succeeded.
     after_job: Option<AfterJob>,
+}
+
+impl State {
+    fn set_storage(&mut self, level: StorageLevel) {
+        self.storage = level;
+        self.was_kept |= level.is_persisted();
+    }
 }
 
 /// Data that travels with the tasks of one partition only.
@@ -272,7 +281,7 @@ impl HandleBuilder {
 
     /// How computed partitions are kept.
     pub(crate) fn storage(self, level: StorageLevel) -> Self {
-        self.side.state.lock().storage = level;
+        self.side.state.lock().set_storage(level);
         self
     }
 
@@ -356,8 +365,13 @@ impl RddHandle {
             );
             abort_task(Abort::Failed { message, operator: None });
         }
-        let state =
-            State { parents: Vec::new(), storage: StorageLevel::NONE, checkpointed: false, after_job: None };
+        let state = State {
+            parents: Vec::new(),
+            storage: StorageLevel::NONE,
+            was_kept: false,
+            checkpointed: false,
+            after_job: None,
+        };
         HandleBuilder {
             id: driver.next_rdd(),
             partitions,
@@ -495,7 +509,7 @@ impl RddHandle {
 
     /// Changes how computed partitions are kept from now on.
     pub(crate) fn set_storage(&self, level: StorageLevel) {
-        self.side().state.lock().storage = level;
+        self.side().state.lock().set_storage(level);
         self.tell_change();
     }
 
@@ -600,9 +614,10 @@ impl RddHandle {
 /// Nothing can reach the RDD any more: the scheduler forgets it.
 impl Drop for Inner {
     fn drop(&mut self) {
-        let Some(side) = self.driver.take() else { return };
+        let Some(mut side) = self.driver.take() else { return };
         if side.known.load(Ordering::Acquire) {
-            side.driver.rdd_dropped(self.id);
+            let was_kept = side.state.get_mut().was_kept;
+            side.driver.rdd_dropped(self.id, was_kept);
         }
         bury(side);
     }

@@ -1,6 +1,13 @@
 //! What a reduce task reads of a shuffle: [`ShuffleRead`].
 
-use std::{cell::RefCell, convert::Infallible, io::BufReader, iter, marker::PhantomData, rc::Rc};
+use std::{
+    cell::{RefCell, RefMut},
+    convert::Infallible,
+    io::BufReader,
+    iter,
+    marker::PhantomData,
+    rc::Rc,
+};
 
 use firesteel_storage::{codec::RowsReader, shuffle::fetch::FetchedBlock};
 use firesteel_types::{FetchFailure, PartitionId, ShuffleId};
@@ -219,7 +226,12 @@ impl<'a, T: Data> Blocks<'a, T> {
         let lend = |block| match block {
             Block { rows: BlockRows::Lent(rows), .. } => rows,
             Block { map, rows } => {
-                let known = if let BlockRows::File(block) = &rows { block.rows() } else { 0 };
+                let known = match &rows {
+                    BlockRows::File(block) => block.rows(),
+                    // A vector that grows as rows come takes new pages from the system each time.
+                    BlockRows::Remote { .. } => way.arrivals().rows(map, task).unwrap_or(0),
+                    BlockRows::Lent(rows) => rows.len() as u64,
+                };
                 let mut read = Vec::with_capacity(known as usize);
                 way.batches(map, rows, task).for_each(|mut batch| read.append(&mut batch));
                 task.hold(read).as_slice()
@@ -276,6 +288,10 @@ impl<'a, T: Data> Blocks<'a, T> {
 }
 
 impl Way {
+    fn arrivals(&self) -> RefMut<'_, Arrivals> {
+        self.arrivals.as_ref().expect("remote blocks are on their way").borrow_mut()
+    }
+
     /// The rows of a block that is not in memory, as many at a time as were written together.
     fn batches<'a, T: Data>(
         &self,
@@ -290,8 +306,7 @@ impl Way {
                 Either::One(Either::Two(block.batches(move |error| fail(&place, map, &error, task))))
             }
             BlockRows::Remote { .. } => {
-                let arrivals = self.arrivals.as_ref().expect("remote blocks are on their way");
-                let block = arrivals.borrow_mut().take(map, task);
+                let block = self.arrivals().take(map, task);
                 task.count_shuffle_read(0, block.data.len());
                 let location = Some((block.peer.executor, block.peer.host.clone()));
                 let place = FetchFailure { location, ..FetchFailure::clone(&self.place) };

@@ -11,7 +11,7 @@ use firesteel_storage::{
     shuffle::fetch::{
         FetchConf, FetchError, FetchLimits, FetchThreads, FetchedBlock, PeerBlocks, ShuffleFetcher, Transport,
     },
-    transfer::PeerAddr,
+    transfer::{Payload, PeerAddr},
 };
 use firesteel_types::{AttemptId, ExecutorId, FetchFailure, Host, PartitionId, ShuffleId};
 
@@ -99,10 +99,22 @@ pub(super) struct Arrivals {
 impl Arrivals {
     /// The block of one map task. Ends the task if it cannot be had.
     pub(super) fn take(&mut self, map: u32, task: &TaskContext) -> FetchedBlock {
-        loop {
-            if let Some(block) = self.early.remove(&map) {
-                return block;
-            }
+        self.wait_for(map, task);
+        self.early.remove(&map).expect("it was waited for")
+    }
+
+    /// How many rows the block of one map task has, unless it is so large that it went to a file. Waits for it.
+    pub(super) fn rows(&mut self, map: u32, task: &TaskContext) -> Option<u64> {
+        self.wait_for(map, task);
+        match &self.early[&map].data {
+            // What is wrong with it shows when it is read.
+            Payload::Bytes(bytes) => Some(codec::survey(&bytes[..]).ok()?.rows),
+            _ => None,
+        }
+    }
+
+    fn wait_for(&mut self, map: u32, task: &TaskContext) {
+        while !self.early.contains_key(&map) {
             match self.fetcher.next() {
                 Some(Ok(block)) => {
                     if let BlockId::Shuffle { map, .. } = block.id {

@@ -176,8 +176,7 @@ impl ShuffleStore {
         if let Some(content) = content {
             file.set_content_sum(content);
         }
-        file.commit()?;
-        MapOutputFile::open(&dirs, shuffle, map)
+        Ok(file.commit()?.file)
     }
 
     fn put(&self, place: MapPlace, blocks: MapBlocks, bytes: u64) {

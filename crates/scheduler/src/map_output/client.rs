@@ -14,6 +14,8 @@
 //!      +----------------------------------------+
 //!         on_epoch, a missing output, forget
 //! ```
+//!
+//! A table that comes unasked, by `on_offer`, is cached at once, unless it is being fetched.
 
 use std::{collections::BTreeMap, ops::Range};
 
@@ -121,6 +123,15 @@ impl MapOutputClient {
             }
         };
         OnTable::Wake { requesters, table }
+    }
+
+    /// The driver sent the table of `shuffle` unasked, as it was in `epoch`, which advances to that. An older one is
+    /// ignored, and so is one that the driver was asked for meanwhile: the answer comes.
+    pub fn on_offer(&mut self, epoch: u64, shuffle: ShuffleId, table: MapTable) {
+        self.on_epoch(epoch);
+        if epoch == self.epoch && !matches!(self.tables.get(&shuffle), Some(Table::Fetching { .. })) {
+            self.tables.insert(shuffle, Table::Cached(table));
+        }
     }
 
     /// The driver did not answer, or its answer cannot be read. Returns the tasks that waited; each of them has a

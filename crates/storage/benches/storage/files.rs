@@ -63,7 +63,7 @@ fn write_output<T: Kind>(dirs: &LocalDirs, compression: Compression, rows: &[T],
         writer.extend(rows).expect("room for the output");
         writer.finish().expect("room for the output");
     }
-    output.commit().expect("room for the output").lengths.iter().sum()
+    output.commit().expect("room for the output").file.lengths().iter().sum()
 }
 
 fn read_output<T: Kind>(dirs: &LocalDirs) -> u64 {
@@ -97,7 +97,7 @@ fn merge(dirs: &LocalDirs, spills: &[SpillFile]) -> u64 {
             append(&mut output, &block);
         }
     }
-    output.commit().expect("room for the output").lengths.iter().sum()
+    output.commit().expect("room for the output").file.lengths().iter().sum()
 }
 
 fn append(output: &mut MapOutputWriter, block: &FileRange) {

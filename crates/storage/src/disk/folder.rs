@@ -50,7 +50,18 @@ impl Folder {
         self.path.join(subfolder(name)).join(name)
     }
 
-    /// The same, and the sub-folder is there.
+    /// Does something at the place of a file of this name. The sub-folder is made only when it turns out to be missing,
+    /// which is seldom.
+    pub(super) fn at<T>(&self, name: &str, act: impl Fn(&Path) -> io::Result<T>) -> io::Result<(PathBuf, T)> {
+        let path = self.path_of(name);
+        let done = match act(&path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => act(&self.prepare(name)?)?,
+            done => done?,
+        };
+        Ok((path, done))
+    }
+
+    /// Where a file of this name is, if it is in this folder, and the sub-folder is there.
     pub(super) fn prepare(&self, name: &str) -> io::Result<PathBuf> {
         let subfolder = self.path.join(subfolder(name));
         match fs::create_dir(&subfolder) {

@@ -127,8 +127,9 @@ impl LocalDirs {
         let number = self.shared.temporary.fetch_add(1, Ordering::Relaxed);
         let name = format!("temp_{prefix}_{number}");
         self.shared.next_folder(|index, folder| {
-            let path = folder.prepare(&name)?;
-            let file = fs::OpenOptions::new().read(true).write(true).create_new(true).open(&path)?;
+            let mut new = fs::OpenOptions::new();
+            new.read(true).write(true).create_new(true);
+            let (path, file) = folder.at(&name, |path| new.open(path))?;
             Ok(TempFile::new(file, path, Arc::clone(&self.shared), index))
         })
     }

@@ -47,11 +47,8 @@ impl TempFile {
     /// A file that has the name already is replaced, also one in another folder.
     pub fn persist_as(mut self, name: &str) -> Result<PathBuf, DiskError> {
         check_name(name);
-        let renamed = self.dirs.folder(self.folder).prepare(name).and_then(|path| {
-            fs::rename(&self.path, &path)?;
-            Ok(path)
-        });
-        let path = renamed.map_err(|source| self.failed(source))?;
+        let renamed = self.dirs.folder(self.folder).at(name, |path| fs::rename(&self.path, path));
+        let (path, ()) = renamed.map_err(|source| self.failed(source))?;
         self.keep = true;
         self.dirs.remove(name, |folder| folder != self.folder)?;
         Ok(path)

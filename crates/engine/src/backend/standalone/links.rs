@@ -7,12 +7,15 @@ use parking_lot::Mutex;
 
 use crate::{
     backend::Launch,
-    protocol::{Addresses, Joining, StageOrder, TaskOrder, ToExecutor},
-    stage::{PreparedStage, Program},
+    protocol::{Addresses, Joining, StageInputs, StageOrder, TaskOrder, ToExecutor},
+    stage::{PreparedStage, Program, ShortTables},
 };
 
 /// From this size on what is to be sent to an executor goes in several messages, or from the limit if that is smaller.
 const MESSAGE_TARGET: u64 = 8 << 20;
+
+/// Their addresses go with each stage as long as there are no more.
+const FEW_EXECUTORS: usize = 32;
 
 /// The lines to executors, and what was sent on them.
 #[derive(Default)]
@@ -34,6 +37,8 @@ struct Link {
     joining: Box<Joining>,
     /// The stages that it has.
     stages: HashSet<StageAttemptId>,
+    /// Stages that it has for nothing: it hears so with the next message.
+    forgotten: Vec<StageAttemptId>,
 }
 
 /// What could not be sent, and how large it is.
@@ -46,7 +51,7 @@ impl Links {
     /// An executor asks to join.
     pub(super) fn ask(&self, line: Line<ToExecutor>, joining: Box<Joining>) {
         let executor = joining.executor;
-        let asking = Link { line, joining, stages: HashSet::new() };
+        let asking = Link { line, joining, stages: HashSet::new(), forgotten: Vec::new() };
         self.0.lock().joining.entry(executor).or_default().push(asking);
     }
 
@@ -102,27 +107,22 @@ impl Links {
 
     /// Sends to one executor. If it is gone, others will say so.
     pub(super) fn send(&self, to: ExecutorId, message: &ToExecutor) {
-        let line = self.0.lock().joined.get(&to).map(|link| link.line.clone());
-        if let Some(line) = line {
-            deliver(to, &line, message);
+        if let Some(link) = self.0.lock().joined.get_mut(&to) {
+            link.deliver(message);
         }
     }
 
     /// Sends to every executor.
     pub(super) fn send_all(&self, message: &ToExecutor) {
-        let lines: Vec<_> =
-            self.0.lock().joined.iter().map(|(executor, link)| (*executor, link.line.clone())).collect();
-        for (executor, line) in lines {
-            deliver(executor, &line, message);
-        }
+        self.0.lock().joined.values_mut().for_each(|link| link.deliver(message));
     }
 
-    /// Tells those that have a stage that no task of it will come.
+    /// No task of a stage will be sent. Those that have it hear so with the next message, at the latest the answer to a
+    /// heartbeat: a message of its own would wake each of them just when the next stage begins.
     pub(super) fn forget_stage(&self, set: StageAttemptId) {
-        let mut state = self.0.lock();
-        for (executor, link) in &mut state.joined {
+        for link in self.0.lock().joined.values_mut() {
             if link.stages.remove(&set) {
-                deliver(*executor, &link.line, &ToExecutor::ForgetStage(set));
+                link.forgotten.push(set);
             }
         }
     }
@@ -134,12 +134,13 @@ impl Links {
         let target = MESSAGE_TARGET.min(max_bytes);
         let mut batches: HashMap<ExecutorId, Batch> = HashMap::new();
         let mut state = self.0.lock();
-        for Launch { task, stage, partition_data: data } in launches {
+        let State { joined, shuffles, .. } = &mut *state;
+        for Launch { task, stage, partition_data: data, tables_hold } in launches {
             let executor = task.executor;
             // One that is gone will be reported, and its tasks with it.
-            let Some(link) = state.joined.get_mut(&executor) else { continue };
+            let Some(link) = joined.get_mut(&executor) else { continue };
             let is_new = !link.stages.contains(&task.set);
-            let order = is_new.then(|| stage_order(&stage));
+            let order = is_new.then(|| stage_order(&stage, tables_hold.then_some(&*shuffles)));
             let stage_bytes = order.as_ref().map_or(0, |order| order.program.len() as u64);
             let bytes = stage_bytes + data.iter().map(|(_, _, data)| data.len() as u64).sum::<u64>();
             if bytes >= max_bytes {
@@ -149,15 +150,15 @@ impl Links {
             link.stages.insert(task.set);
             let batch = batches.entry(executor).or_default();
             if batch.bytes > 0 && batch.bytes + bytes > target {
-                std::mem::take(batch).send(executor, &link.line);
+                std::mem::take(batch).send(link);
             }
             batch.bytes += bytes;
             batch.stages.extend(order);
             batch.tasks.push(TaskOrder { task, data });
         }
         for (executor, batch) in batches {
-            if let Some(link) = state.joined.get(&executor) {
-                batch.send(executor, &link.line);
+            if let Some(link) = joined.get_mut(&executor) {
+                batch.send(link);
             }
         }
         too_large
@@ -180,8 +181,7 @@ impl Links {
 
     /// Where the shuffle files of all executors are served.
     pub(super) fn shuffle_addresses(&self) -> Addresses {
-        let state = self.0.lock();
-        state.shuffles.iter().map(|(executor, address)| (*executor, address.clone())).collect()
+        addresses(&self.0.lock().shuffles)
     }
 }
 
@@ -193,15 +193,27 @@ struct Batch {
 }
 
 impl Batch {
-    fn send(self, executor: ExecutorId, line: &Line<ToExecutor>) {
-        deliver(executor, line, &ToExecutor::Launch { stages: self.stages, tasks: self.tasks });
+    fn send(self, link: &mut Link) {
+        link.deliver(&ToExecutor::Launch { stages: self.stages, tasks: self.tasks });
     }
 }
 
-fn stage_order(stage: &PreparedStage) -> StageOrder {
+fn addresses(of: &HashMap<ExecutorId, Address>) -> Addresses {
+    of.iter().map(|(executor, address)| (*executor, address.clone())).collect()
+}
+
+/// A stage as it is sent; with its tables, if they hold and those who serve shuffles are few.
+fn stage_order(stage: &PreparedStage, shuffles: Option<&HashMap<ExecutorId, Address>>) -> StageOrder {
     let program = match &stage.program {
         Program::Shipped(program) => program.clone(),
         Program::Here(_) => unreachable!("tasks run elsewhere"),
+    };
+    let inputs = match shuffles {
+        Some(shuffles) if !stage.tables.tables.is_empty() && shuffles.len() <= FEW_EXECUTORS => {
+            let ShortTables { epoch, tables } = &stage.tables;
+            StageInputs { epoch: *epoch, tables: tables.clone(), addresses: addresses(shuffles) }
+        }
+        _ => StageInputs::default(),
     };
     let launch = &stage.launch;
     StageOrder {
@@ -209,14 +221,21 @@ fn stage_order(stage: &PreparedStage) -> StageOrder {
         program,
         partitions: launch.partitions,
         properties: launch.properties.clone(),
+        inputs,
     }
 }
 
-/// Sends; a line that is closed is no news.
-fn deliver(executor: ExecutorId, line: &Line<ToExecutor>, message: &ToExecutor) {
-    match line.send(message) {
-        Ok(()) => (),
-        Err(SendError::Closed) => tracing::debug!(%executor, "a message was not sent: the line is closed"),
-        Err(error) => tracing::error!(%executor, %error, "a message cannot be sent"),
+impl Link {
+    /// Sends, without waiting; a line that is closed is no news.
+    fn deliver(&mut self, message: &ToExecutor) {
+        let executor = self.joining.executor;
+        let forgotten: Vec<_> = self.forgotten.drain(..).map(ToExecutor::ForgetStage).collect();
+        match self.line.send_many(forgotten.iter().chain([message])) {
+            Ok(()) => (),
+            Err(SendError::Closed) => {
+                tracing::debug!(%executor, "a message was not sent: the line is closed")
+            }
+            Err(error) => tracing::error!(%executor, %error, "a message cannot be sent"),
+        }
     }
 }

@@ -13,7 +13,7 @@ use parking_lot::Mutex;
 
 use crate::{
     executor::{AddressBook, DriverLine, TaskContext},
-    protocol::{Answer, Question, ToDriver},
+    protocol::{Addresses, Answer, Question, ToDriver},
 };
 
 /// The executor's way to ask its driver, and the addresses it has heard of.
@@ -40,12 +40,17 @@ impl DriverClient {
         let answer = pending.wait(self.timeout)?;
         match &answer {
             Answer::Commit(_) => (),
-            Answer::MapTable { addresses, .. } => self.shuffles.lock().extend(addresses.iter().cloned()),
+            Answer::MapTable { addresses, .. } => self.learn_shuffles(addresses),
             Answer::Locations { addresses, .. } | Answer::Peers { addresses, .. } => {
                 self.blocks.lock().extend(addresses.iter().cloned());
             }
         }
         Some(answer)
+    }
+
+    /// Hears where shuffle files are served.
+    pub(super) fn learn_shuffles(&self, addresses: &Addresses) {
+        self.shuffles.lock().extend(addresses.iter().cloned());
     }
 
     /// Where the shuffle files of an executor are served, if that was heard.

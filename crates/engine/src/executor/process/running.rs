@@ -107,7 +107,8 @@ impl Running {
     /// Takes tasks, in this order.
     pub(super) fn launch(&self, stages: Vec<StageOrder>, tasks: Vec<TaskOrder>) {
         let mut known = self.stages.lock();
-        for StageOrder { set, program: bytes, partitions, properties } in stages {
+        for StageOrder { set, program: bytes, partitions, properties, inputs } in stages {
+            self.tables.offered(&inputs);
             known.insert(set, Arc::new(Stage { bytes, partitions, properties, program: OnceLock::new() }));
         }
         let mut queued = Vec::with_capacity(tasks.len());

@@ -11,7 +11,7 @@ use parking_lot::{Condvar, Mutex};
 use super::answers::DriverClient;
 use crate::{
     executor::TaskContext,
-    protocol::{Answer, Question},
+    protocol::{Answer, Question, StageInputs},
     shuffle::{MapTables, PlacedBlocks},
 };
 
@@ -40,6 +40,17 @@ impl Tables {
     /// A task came that was launched in this epoch.
     pub(super) fn on_epoch(&self, epoch: u64) {
         self.state.lock().client.on_epoch(epoch);
+    }
+
+    /// Tables came with a stage.
+    pub(super) fn offered(&self, inputs: &StageInputs) {
+        self.driver.learn_shuffles(&inputs.addresses);
+        for (shuffle, bytes) in &inputs.tables {
+            match decode_table(bytes) {
+                Ok(table) => self.state.lock().client.on_offer(inputs.epoch, *shuffle, table),
+                Err(error) => tracing::warn!(%shuffle, %error, "a table of map outputs cannot be read"),
+            }
+        }
     }
 
     /// A shuffle is over.

@@ -25,7 +25,9 @@ use tempfile::TempDir;
 use super::ARGUMENT;
 use crate::{
     executor::{Report, ReportedEnd},
-    protocol::{Answer, Question, StageOrder, TaskOrder, ToDriver, ToExecutor, Welcome, line_conf},
+    protocol::{
+        Answer, Question, StageInputs, StageOrder, TaskOrder, ToDriver, ToExecutor, Welcome, line_conf,
+    },
 };
 
 /// Longer than anything takes that works.
@@ -166,7 +168,13 @@ fn task(attempt: u64) -> TaskOrder {
 
 /// A stage whose program ends before it has begun.
 fn unreadable_stage() -> StageOrder {
-    StageOrder { set: SET, program: Bytes::new(), partitions: 1, properties: Properties::default() }
+    StageOrder {
+        set: SET,
+        program: Bytes::new(),
+        partitions: 1,
+        properties: Properties::default(),
+        inputs: StageInputs::default(),
+    }
 }
 
 fn failure(report: Report) -> TaskFailure {

@@ -58,6 +58,29 @@ fn only_a_larger_epoch_drops_the_cache() {
 
 /// Behaviours: MOT-004, MOT-005.
 #[test]
+fn a_table_that_comes_unasked_is_kept_unless_it_is_old_or_asked_for() {
+    let mut client = MapOutputClient::new();
+
+    client.on_offer(2, SHUFFLE, table(EXEC_A));
+    assert_eq!((client.want(SHUFFLE, TASK_1), client.epoch()), (Lookup::Cached(table(EXEC_A)), 2));
+    client.on_offer(1, SHUFFLE, table(EXEC_B));
+    assert_eq!(client.want(SHUFFLE, TASK_1), Lookup::Cached(table(EXEC_A)), "it is older");
+    client.on_offer(2, SHUFFLE, table(EXEC_B));
+    assert_eq!(client.want(SHUFFLE, TASK_1), Lookup::Cached(table(EXEC_B)));
+
+    assert_eq!(client.want(OTHER, TASK_2), Lookup::Ask);
+    client.on_offer(3, OTHER, table(EXEC_A));
+    assert_eq!(client.want(SHUFFLE, TASK_1), Lookup::Ask, "a new epoch drops what was kept");
+    assert_eq!(
+        client.on_table(OTHER, table(EXEC_A)),
+        OnTable::AskAgain,
+        "it was asked for in an older epoch"
+    );
+    assert_eq!(client.on_table(OTHER, table(EXEC_B)), wake(&[TASK_2], table(EXEC_B)));
+}
+
+/// Behaviours: MOT-004, MOT-005.
+#[test]
 fn an_answer_to_a_question_of_an_older_epoch_is_asked_for_again() {
     let mut client = MapOutputClient::new();
     client.want(SHUFFLE, TASK_1);

@@ -26,6 +26,11 @@ pub struct MapOutputFile {
 }
 
 impl MapOutputFile {
+    /// One that has just been written.
+    pub(super) fn new(index: Index, data: Option<(Arc<File>, Arc<Path>)>) -> Self {
+        Self { index, data }
+    }
+
     /// Finds the output of map task `map`, and makes sure that index and data belong together.
     ///
     /// The data itself is verified as it is read.

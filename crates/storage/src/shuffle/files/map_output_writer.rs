@@ -34,13 +34,14 @@ use crate::disk::{LocalDirs, TempFile};
 /// rows.extend(&[(1_u64, 2_u64), (3, 4)])?;
 /// rows.finish()?;
 /// let committed = output.commit()?;
-/// assert_eq!((committed.lengths[0], committed.lengths[2]), (0, 0));
+/// let lengths = committed.file.lengths();
+/// assert_eq!((lengths[0], lengths[2]), (0, 0));
 ///
 /// let file = MapOutputFile::open(&dirs, shuffle, map)?;
 /// let block = file.block(PartitionId(1)).expect("it has rows");
-/// assert_eq!(block.len(), committed.lengths[1]);
+/// assert_eq!(block.len(), lengths[1]);
 /// assert_eq!(block.rows::<(u64, u64)>().count(), 2);
-/// # drop((block, file, dirs));
+/// # drop((block, file, committed, dirs));
 /// # std::fs::remove_dir(parent)?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -55,10 +56,10 @@ pub struct MapOutputWriter {
 }
 
 /// What a map task left.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Debug)]
 pub struct Committed {
-    /// The bytes of the block of each reduce partition.
-    pub lengths: Vec<u64>,
+    /// The output that counts, as [`MapOutputFile::open`] finds it.
+    pub file: MapOutputFile,
     /// Whether it is ours. If not, another attempt was faster, and its output is the one that counts.
     pub is_ours: bool,
 }
@@ -130,24 +131,25 @@ impl MapOutputWriter {
             && existing.generation() >= origin.generation
             && existing.verify().is_ok()
         {
-            return Ok(Committed { lengths: existing.lengths(), is_ours: false });
+            return Ok(Committed { file: existing, is_ours: false });
         }
         let mut summaries = vec![Summary::default(); partitions as usize];
         for block in blocks {
             summaries[block.partition as usize] = block.summary;
         }
-        let index = write_index(&dirs, &Index::new(&summaries, origin))?;
+        let index = Index::new(&summaries, origin);
+        let index_file = write_index(&dirs, &index)?;
         // Whoever finds an index trusts it, so an old one goes before the data changes, and ours comes after.
         dirs.remove(&index_name)?;
-        match data {
-            Some(data) => drop(data.persist_as(&data_name)?),
-            None => drop(dirs.remove(&data_name)?),
-        }
-        index.persist_as(&index_name)?;
-        Ok(Committed {
-            lengths: summaries.iter().map(|block| block.checksum.bytes()).collect(),
-            is_ours: true,
-        })
+        let data = match data {
+            Some(data) => Some((data.file().clone(), data.persist_as(&data_name)?.into())),
+            None => {
+                dirs.remove(&data_name)?;
+                None
+            }
+        };
+        index_file.persist_as(&index_name)?;
+        Ok(Committed { file: MapOutputFile::new(index, data), is_ours: true })
     }
 }
 

@@ -18,7 +18,7 @@ fn blocks_lie_in_order_and_empty_ones_take_no_bytes() {
     let committed = disk.commit(5, &[(1, rows("one", 10)), (2, Vec::new()), (3, rows("three", 100_000))]);
 
     assert!(committed.is_ours);
-    let lengths = &committed.lengths;
+    let lengths = &committed.file.lengths();
     assert_eq!(
         lengths.iter().map(|length| *length > 0).collect::<Vec<_>>(),
         [false, true, false, true, false]
@@ -33,6 +33,7 @@ fn blocks_lie_in_order_and_empty_ones_take_no_bytes() {
     assert_eq!(file.lengths(), *lengths);
     assert_eq!(read_block(&file, 1), rows("one", 10));
     assert_eq!(read_block(&file, 3), rows("three", 100_000));
+    assert_eq!(read_block(&committed.file, 3), rows("three", 100_000));
     assert!([0, 2, 4].iter().all(|reduce| file.block(PartitionId(*reduce)).is_none()));
 }
 
@@ -43,7 +44,7 @@ fn output_without_rows_is_an_index_of_a_few_bytes() {
 
     let committed = disk.commit(1_000_000, &[]);
 
-    assert_eq!(committed.lengths, vec![0; 1_000_000]);
+    assert_eq!(committed.file.lengths(), vec![0; 1_000_000]);
     assert_eq!(disk.names(), ["shuffle_1_4.index"]);
     assert_eq!(fs::metadata(disk.index_path()).unwrap().len(), 36);
     let file = disk.open().unwrap();
@@ -61,7 +62,8 @@ fn the_first_valid_output_stays() {
 
     let second = disk.commit(2, &[(1, rows("second", 9))]);
 
-    assert_eq!(second, Committed { lengths: first.lengths, is_ours: false });
+    assert!(!second.is_ours);
+    assert_eq!(second.file.lengths(), first.file.lengths());
     assert_eq!(read_block(&disk.open().unwrap(), 0), rows("first", 50));
     assert_eq!(disk.names(), ["shuffle_1_4.data", "shuffle_1_4.index"]);
 }
@@ -86,7 +88,7 @@ fn files_that_do_not_belong_together_are_replaced() {
 
         assert!(committed.is_ours, "{breakage}");
         let file = disk.open().unwrap();
-        assert_eq!(file.lengths(), committed.lengths, "{breakage}");
+        assert_eq!(file.lengths(), committed.file.lengths(), "{breakage}");
         assert_eq!(read_block(&file, 1), rows("new", 9), "{breakage}");
         assert_eq!(disk.names(), ["shuffle_1_4.data", "shuffle_1_4.index"], "{breakage}");
     }
@@ -189,7 +191,7 @@ fn of_several_attempts_at_once_readers_see_one() {
 
         assert_eq!(outcomes.iter().filter(|outcome| outcome.is_ours).count(), 1, "round {round}");
         let lengths = disk.open().unwrap().lengths();
-        assert!(outcomes.iter().all(|outcome| outcome.lengths == lengths), "round {round}");
+        assert!(outcomes.iter().all(|outcome| outcome.file.lengths() == lengths), "round {round}");
         assert_eq!(disk.names(), ["shuffle_1_4.data", "shuffle_1_4.index"]);
     }
 }

@@ -81,7 +81,7 @@ fn copies_whole(from: &LocalDirs, disk: &Disk) {
     let bytes = writer.bytes();
     let committed = writer.commit().unwrap();
 
-    assert_eq!(committed.lengths.iter().sum::<u64>(), bytes);
+    assert_eq!(committed.file.lengths().iter().sum::<u64>(), bytes);
     let file = disk.open().unwrap();
     for (partition, expected) in long() {
         assert_eq!(read_block(&file, partition), [rows("first", 2), expected].concat());
