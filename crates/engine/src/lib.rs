@@ -26,6 +26,7 @@ compile_error!(
 mod accumulator;
 mod action;
 #[cfg(feature = "allocator")]
+#[expect(unsafe_code, reason = "the allocator is set up by a call of its own")]
 mod allocator;
 mod backend;
 mod broadcast;

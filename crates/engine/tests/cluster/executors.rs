@@ -114,6 +114,34 @@ fn a_task_that_takes_far_more_than_its_executor_has_ends_that_process_and_not_th
     assert_ne!(executors(&ctx), before);
 }
 
+/// How often this process had to ask the system for a page of memory.
+#[cfg(feature = "allocator")]
+fn page_faults() -> u64 {
+    let stat = std::fs::read_to_string("/proc/self/stat").unwrap();
+    // The name of the program, in brackets, may have spaces.
+    stat.rsplit(") ").next().unwrap().split(' ').nth(7).unwrap().parse().unwrap()
+}
+
+/// Executors begin before `main`, and so did their allocator, before its own constructor had run.
+#[test]
+#[cfg(feature = "allocator")]
+fn the_allocator_of_an_executor_keeps_what_is_freed_for_the_next_task() {
+    const PAGES: u64 = 256;
+    let ctx = cluster();
+
+    let faults = ctx.range_into(0..2_u64, 2).map(|_| {
+        let before = page_faults();
+        for byte in 0..200_u8 {
+            std::hint::black_box(vec![byte | 1; 4096 * PAGES as usize]);
+        }
+        page_faults() - before
+    });
+
+    for faults in faults.collect().unwrap() {
+        assert!(faults < 20 * PAGES, "{faults} faults for 200 vectors of {PAGES} pages, one after the other");
+    }
+}
+
 #[test]
 fn executors_serve_their_blocks_at_the_port_that_is_set_or_the_next_free_one() {
     let first = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port().min(u16::MAX - 16);

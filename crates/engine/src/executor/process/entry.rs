@@ -8,6 +8,8 @@ use super::{join, start::ARGUMENT};
 #[ctor::ctor(unsafe)]
 fn become_executor() {
     if std::env::args_os().nth(1).is_some_and(|argument| argument == ARGUMENT) {
+        #[cfg(feature = "allocator")]
+        crate::allocator::set_up();
         exit(join::run());
     }
 }
