@@ -271,7 +271,7 @@ mod tests {
         let lists = combined(|x| vec![x], |list, x| [list, vec![x]].concat());
         let digests = combined(|x| x, |digest, x| 31_u64.wrapping_mul(digest).wrapping_add(x));
 
-        assert!(ROWS as usize % GATHERED != 0 && Gather::<String, u64>::IS_WORTH_IT);
+        assert!(!(ROWS as usize).is_multiple_of(GATHERED) && Gather::<String, u64>::IS_WORTH_IT);
         let digest =
             |list: &[u64]| list[1..].iter().fold(list[0], |a, x| 31_u64.wrapping_mul(a).wrapping_add(*x));
         assert_eq!(digests, expected.iter().map(|(key, list)| (key.clone(), digest(list))).collect());
