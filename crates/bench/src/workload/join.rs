@@ -6,7 +6,7 @@ use firesteel::prelude::*;
 
 use super::{
     Job, Outcome, Setup, Sizes, Targets, Workload,
-    rows::{PARTS, digest},
+    rows::{PARTS, counted},
 };
 use crate::{
     checksum::{Digest, row},
@@ -36,11 +36,7 @@ fn engine(setup: &Setup<'_>) -> Job {
         let right = ctx.range_into(0..rows, PARTS).map(|x| (x, x * 2));
         left.join_into(&right, PARTS)
     };
-    let checked = joined.clone();
-    Job::new(
-        move || Ok(Outcome::rows(joined().count()?)),
-        move || Ok(digest(&checked().map(|(key, (left, right))| joined_row(key, left, right)))?.into()),
-    )
+    counted(joined, |(key, (left, right))| joined_row(key, left, right))
 }
 
 fn limit(sizes: &Sizes, _: &Path) -> Job {

@@ -6,7 +6,7 @@ use firesteel::prelude::*;
 
 use super::{
     Job, Outcome, Setup, Sizes, Workload,
-    rows::{PARTS, digest},
+    rows::{PARTS, counted},
 };
 use crate::{
     checksum::{Digest, row},
@@ -40,11 +40,7 @@ fn engine(setup: &Setup<'_>) -> Job {
         }
         rows
     };
-    let checked = chain.clone();
-    Job::new(
-        move || Ok(Outcome::rows(chain().count()?)),
-        move || Ok(digest(&checked().map(|(key, value)| row(key, value)))?.into()),
-    )
+    counted(chain, |(key, value)| row(key, value))
 }
 
 fn limit(sizes: &Sizes, _: &Path) -> Job {

@@ -6,7 +6,7 @@ use firesteel::prelude::*;
 
 use super::{
     Job, Outcome, Setup, Sizes, Targets, Workload,
-    rows::{PARTS, digest},
+    rows::{PARTS, counted},
 };
 use crate::{
     checksum::{Digest, row},
@@ -33,16 +33,16 @@ fn engine(setup: &Setup<'_>) -> Job {
             .map(|x| (spread(x, KEYS), 1_u64))
             .reduce_by_key_into(PARTS, |a, b| a + b)
     };
-    let checked = sums.clone();
-    Job::new(
-        move || Ok(Outcome::rows(sums().count()?)),
-        move || Ok(digest(&checked().map(|(key, sum)| row(key, sum)))?.into()),
-    )
+    counted(sums, |(key, sum)| row(key, sum))
 }
 
 fn limit(sizes: &Sizes, _: &Path) -> Job {
-    let rows = sizes.of("rows");
-    let sums = move || sum_by_key(rows, |x| (spread(x, KEYS), 1));
+    sums_by_hand(sizes.of("rows"), |x| (spread(x, KEYS), 1))
+}
+
+/// A job by hand that sums values by key and counts the keys.
+pub(super) fn sums_by_hand(rows: u64, pair: impl Fn(u64) -> (u64, u64) + Copy + Sync + 'static) -> Job {
+    let sums = move || sum_by_key(rows, pair);
     Job::new(
         move || Ok(Outcome::rows(sums().iter().map(Table::len).sum::<usize>() as u64)),
         move || Ok(Digest::of(sums().iter().flatten().map(|(key, sum)| row(*key, *sum))).into()),

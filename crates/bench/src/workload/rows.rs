@@ -1,12 +1,22 @@
-//! Digests of what an RDD holds.
+//! Digests of what an RDD holds, and jobs that count its rows.
 
 use anyhow::Result;
 use firesteel::prelude::*;
 
+use super::{Job, Outcome};
 use crate::checksum::{Digest, OrderedDigest};
 
 /// How many partitions most workloads have.
 pub(super) const PARTS: u32 = 4;
+
+/// A job that counts the rows of an RDD made for each run; its whole answer is the digest of their numbers.
+pub(super) fn counted<R: Rdd>(
+    make: impl Fn() -> R + Clone + 'static,
+    number: impl Fn(R::Item) -> u64 + Copy + Send + Sync + 'static,
+) -> Job {
+    let checked = make.clone();
+    Job::new(move || Ok(Outcome::rows(make().count()?)), move || Ok(digest(&checked().map(number))?.into()))
+}
 
 /// The digest of rows in any order, given by their numbers.
 pub(super) fn digest(rows: &impl Rdd<Item = u64>) -> Result<Digest> {

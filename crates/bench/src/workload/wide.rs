@@ -4,11 +4,8 @@ use std::path::Path;
 
 use firesteel::prelude::*;
 
-use super::{Job, Outcome, Setup, Sizes, Workload, rows::digest};
-use crate::{
-    checksum::{Digest, mix, row},
-    hand::{Table, sum_by_key},
-};
+use super::{Job, Setup, Sizes, Workload, reduce_by_key::sums_by_hand, rows::counted};
+use crate::checksum::{mix, row};
 
 pub(super) const WIDE: Workload = Workload {
     name: "wide",
@@ -31,18 +28,10 @@ fn engine(setup: &Setup<'_>) -> Job {
             .map(|rows, x| (mix(x) % rows, 1_u64))
             .reduce_by_key_into(side, |a, b| a + b)
     };
-    let checked = sums.clone();
-    Job::new(
-        move || Ok(Outcome::rows(sums().count()?)),
-        move || Ok(digest(&checked().map(|(key, sum)| row(key, sum)))?.into()),
-    )
+    counted(sums, |(key, sum)| row(key, sum))
 }
 
 fn limit(sizes: &Sizes, _: &Path) -> Job {
     let rows = sizes.of("rows");
-    let sums = move || sum_by_key(rows, |x| (mix(x) % rows, 1));
-    Job::new(
-        move || Ok(Outcome::rows(sums().iter().map(Table::len).sum::<usize>() as u64)),
-        move || Ok(Digest::of(sums().iter().flatten().map(|(key, sum)| row(*key, *sum))).into()),
-    )
+    sums_by_hand(rows, move |x| (mix(x) % rows, 1))
 }

@@ -10,3 +10,5 @@ mod running;
 mod submit;
 mod support;
 mod usage;
+#[path = "../../../../testing/waiting.rs"]
+mod waiting;

@@ -15,19 +15,14 @@ use std::{
 use serde_json::Value;
 use tempfile::TempDir;
 
+use crate::waiting::found_within;
+
 /// Longer than anything takes that works.
 pub(crate) const GUARD: Duration = Duration::from_secs(90);
 
 /// Waits until `look` finds something.
-pub(crate) fn eventually<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
-    let deadline = Instant::now() + GUARD;
-    loop {
-        if let Some(found) = look() {
-            return found;
-        }
-        assert!(Instant::now() < deadline, "waited in vain: {what}");
-        thread::sleep(Duration::from_millis(10));
-    }
+pub(crate) fn eventually<T>(what: &str, look: impl FnMut() -> Option<T>) -> T {
+    found_within(GUARD, what, look)
 }
 
 /// The command in an environment that says nothing, with a home of its own.

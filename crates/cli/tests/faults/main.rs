@@ -20,4 +20,6 @@ mod process;
 mod proxy;
 mod starts;
 mod strangers;
+#[path = "../../../../testing/waiting.rs"]
+mod waiting;
 mod workers;

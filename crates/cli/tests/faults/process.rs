@@ -1,25 +1,17 @@
 //! Processes by their id, and what they hold.
 
-use std::{
-    fs, thread,
-    time::{Duration, Instant},
-};
+use std::{fs, time::Duration};
 
 use rustix::process::{Pid, Signal, kill_process};
+
+use crate::waiting::found_within;
 
 /// Longer than anything takes that works.
 pub(crate) const LIMIT: Duration = Duration::from_secs(60);
 
 /// Waits until `look` finds something.
-pub(crate) fn wait_for<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
-    let until = Instant::now() + LIMIT;
-    loop {
-        if let Some(found) = look() {
-            return found;
-        }
-        assert!(Instant::now() < until, "waited in vain: {what}");
-        thread::sleep(Duration::from_millis(10));
-    }
+pub(crate) fn wait_for<T>(what: &str, look: impl FnMut() -> Option<T>) -> T {
+    found_within(LIMIT, what, look)
 }
 
 /// Waits until something holds.

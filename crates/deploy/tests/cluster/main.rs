@@ -14,3 +14,5 @@ mod recovery;
 mod security;
 mod shuffle;
 mod support;
+#[path = "../../../../testing/waiting.rs"]
+mod waiting;

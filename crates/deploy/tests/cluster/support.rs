@@ -4,7 +4,6 @@ use std::{
     fs,
     path::{Path, PathBuf},
     sync::Arc,
-    thread,
     time::{Duration, Instant},
 };
 
@@ -26,19 +25,14 @@ use firesteel_types::{AppId, ExecutorId, ExecutorKey, ExecutorRequest, Host, Pro
 use parking_lot::{Condvar, Mutex};
 use tempfile::TempDir;
 
+use crate::waiting::found_within;
+
 /// Longer than anything takes that works.
 pub(crate) const GUARD: Duration = Duration::from_secs(60);
 
 /// Waits until `look` finds something.
-pub(crate) fn eventually<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
-    let deadline = Instant::now() + GUARD;
-    loop {
-        if let Some(found) = look() {
-            return found;
-        }
-        assert!(Instant::now() < deadline, "waited in vain: {what}");
-        thread::sleep(Duration::from_millis(5));
-    }
+pub(crate) fn eventually<T>(what: &str, look: impl FnMut() -> Option<T>) -> T {
+    found_within(GUARD, what, look)
 }
 
 /// A secret as operators set them.

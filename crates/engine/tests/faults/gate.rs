@@ -11,6 +11,8 @@ use std::{
 
 use tempfile::TempDir;
 
+use crate::waiting::found_within;
+
 /// How long anything may take before a test is given up.
 pub(crate) const LIMIT: Duration = Duration::from_secs(60);
 
@@ -57,9 +59,5 @@ pub(crate) fn pass(gate: &str) {
 
 /// Waits until something holds.
 pub(crate) fn wait_until(what: &str, mut holds: impl FnMut() -> bool) {
-    let until = Instant::now() + LIMIT;
-    while !holds() {
-        assert!(Instant::now() < until, "waited in vain: {what}");
-        thread::sleep(Duration::from_millis(5));
-    }
+    found_within(LIMIT, what, || holds().then_some(()));
 }

@@ -14,3 +14,5 @@ mod orphans;
 mod process;
 mod reaper;
 mod stopped;
+#[path = "../../../../testing/waiting.rs"]
+mod waiting;
