@@ -152,11 +152,16 @@ impl BlockClient {
         loop {
             let from_pool = idle.is_some();
             let link = idle.take().map_or_else(|| Link::open(&address, &self.conf), Ok);
-            let error = match link.and_then(|mut link| work(&mut link).map(|done| (link, done))) {
-                Ok((link, done)) => {
+            let done = link.and_then(|mut link| {
+                let done = work(&mut link);
+                // A refusal is an answer like any other: what comes next on the link is known.
+                if matches!(done, Ok(_) | Err(TransferError::Failed { .. })) {
                     self.pool.put(link);
-                    return Ok(done);
                 }
+                done
+            });
+            let error = match done {
+                Ok(done) => return Ok(done),
                 Err(error) => error,
             };
             // A server may close an idle connection just when it is used. That is no failed try.

@@ -29,7 +29,8 @@ const COPY_BYTES: usize = 256 << 10;
 
 /// A connection that both sides have proved.
 ///
-/// After an error the two sides no longer agree on what comes next: the link must be dropped.
+/// After an error other than [`Failed`](TransferError::Failed), which is the server's answer, the two sides no longer
+/// agree on what comes next: the link must be dropped.
 #[derive(Debug)]
 pub(super) struct Link {
     address: Address,
