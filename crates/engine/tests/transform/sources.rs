@@ -71,3 +71,17 @@ fn a_range_over_all_numbers_is_split_without_counting_them() {
         assert_eq!(first_two(signed.boxed()), [i128::from(i64::MIN), -1]);
     });
 }
+
+#[test]
+fn a_long_range_is_whole_whether_rows_are_asked_for_one_by_one_or_all_at_once() {
+    each_backend(|ctx| {
+        let rows = ctx.range_into(-3_i32..20_000, 3);
+        let expected: Vec<i32> = (-3..20_000).collect();
+
+        assert_eq!(rows.collect().unwrap(), expected);
+        // Rows that come through a zip are asked for one by one, and those behind `skip` after some were.
+        assert_eq!(rows.zip(&rows).map(|(one, _)| one).collect().unwrap(), expected);
+        let tails = rows.map_partitions(|rows| Rows::new(rows.skip(300))).count().unwrap();
+        assert_eq!(tails, 20_003 - 3 * 300);
+    });
+}
