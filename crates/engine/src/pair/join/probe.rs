@@ -2,6 +2,8 @@
 
 use std::{hash::Hash, iter::Fuse, marker::PhantomData, mem::needs_drop};
 
+use firesteel_storage::memory::meter;
+
 use super::{JoinKind, Table, table::Link};
 use crate::{data::Data, executor::TaskContext};
 
@@ -13,6 +15,9 @@ const BATCH: u32 = 4096;
 /// To find a partner is to miss the cache. A processor waits for many of those at once if nothing stands between them;
 /// what is done with the pairs does.
 const GATHERED: usize = 32;
+
+/// What such rows may own in all. A row that owns more is not kept waiting for others.
+const GATHERED_BYTES: i64 = 64 << 10;
 
 /// A row of the streaming side, borrowed or owned.
 pub(super) trait Row<K, V> {
@@ -245,17 +250,16 @@ where
             None => init,
         };
         let mut gathered = Vec::with_capacity(GATHERED);
+        let mut before = meter::live();
         folded = rows.fold(folded, |folded, row| {
-            // A row that owns memory may be large, and is not kept waiting.
-            if needs_drop::<I::Item>() {
-                let link = built.table.first(row.key());
-                return built.fold_row::<_, V, J, _, _>(row, link, folded, &mut f);
-            }
             gathered.push(row);
-            if gathered.len() < GATHERED {
+            let is_large = || needs_drop::<I::Item>() && meter::live() - before > GATHERED_BYTES;
+            if gathered.len() < GATHERED && !is_large() {
                 return folded;
             }
-            built.fold_gathered::<_, V, J, _, _>(&mut gathered, folded, &mut f)
+            let folded = built.fold_gathered::<_, V, J, _, _>(&mut gathered, folded, &mut f);
+            before = meter::live();
+            folded
         });
         folded = built.fold_gathered::<_, V, J, _, _>(&mut gathered, folded, &mut f);
         while let Some(row) = built.next_alone::<V, J>(&mut alone_from) {
