@@ -1,12 +1,6 @@
 //! The command line.
 
-use std::{
-    env,
-    fs::{self, File},
-    io::{BufWriter, Write},
-    path::{Path, PathBuf},
-    time::Duration,
-};
+use std::{env, io::Write, path::PathBuf, time::Duration};
 
 use anyhow::{Context, Result, bail};
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -14,7 +8,8 @@ use tempfile::TempDir;
 
 use crate::{
     child::{self, ChildOptions},
-    compare::{self, Comparison, Options},
+    compare::{self, Options},
+    interrupt,
     peer::{Python, Spark},
     regress,
     report::Record,
@@ -155,6 +150,7 @@ fn system_of(peer: Option<Peer>, master: String) -> Result<Box<dyn System>> {
 }
 
 fn run_each(system: &dyn System, workloads: &str, how: &How, out: &mut impl Write) -> Result<()> {
+    interrupt::watch()?;
     let data = temporary()?;
     for workload in select(Some(workloads))? {
         if !system.can_run(workload) {
@@ -195,16 +191,15 @@ fn temporary() -> Result<TempDir> {
 }
 
 fn run_comparison(options: &CompareOptions, out: &mut impl Write) -> Result<()> {
+    interrupt::watch()?;
     let systems = systems_beside(options)?;
     let workloads = select(options.workloads.as_deref())?;
     let data = temporary()?;
     let CompareOptions { how, rounds, .. } = options;
     let timeout = Duration::from_secs(how.timeout);
     let how_to = Options { scale: how.scale, runs: how.runs, rounds: *rounds, timeout };
-    let found = compare::compare(&systems, &workloads, &how_to, data.path(), out)?;
+    let found = compare::compare(&systems, &workloads, &how_to, data.path(), &options.out, out)?;
     write!(out, "\n{}", table::markdown(&found))?;
-    let files = write_results(&found, &options.out)?;
-    writeln!(out, "\nwritten: {}", files.join(", "))?;
     match found.failures.len() {
         0 => Ok(()),
         count => bail!("{count} of the comparisons failed:\n{}", found.failures.join("\n")),
@@ -238,26 +233,6 @@ fn systems_beside(options: &CompareOptions) -> Result<Vec<Box<dyn System>>> {
     Ok(systems)
 }
 
-/// Writes tables and raw figures; gives the names of the files.
-fn write_results(found: &Comparison, folder: &Path) -> Result<Vec<String>> {
-    fs::create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))?;
-    let commit = found.machine.commit.split_whitespace().nth(2).unwrap_or("unknown");
-    let name = format!("{}-{commit}", found.machine.day);
-    let raw: Vec<String> = found.records.iter().map(serde_json::to_string).collect::<Result<_, _>>()?;
-    let files =
-        [("md", table::markdown(found)), ("svg", table::svg(found)), ("jsonl", raw.join("\n") + "\n")];
-    let mut written = Vec::new();
-    for (extension, text) in files {
-        let path = folder.join(format!("{name}.{extension}"));
-        let mut file =
-            BufWriter::new(File::create(&path).with_context(|| format!("cannot write {}", path.display()))?);
-        file.write_all(text.as_bytes())?;
-        file.flush()?;
-        written.push(path.display().to_string());
-    }
-    Ok(written)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -278,22 +253,5 @@ mod tests {
         let text = String::from_utf8(out).unwrap();
         assert_eq!(text.lines().count(), WORKLOADS.len());
         assert!(text.contains("executor_loss") && text.contains("(needs a cluster)"));
-    }
-
-    #[test]
-    fn results_are_written_under_day_and_commit() {
-        let folder = tempfile::tempdir().unwrap();
-        let mut found = Comparison::default();
-        found.machine.day = "2026-01-02".to_owned();
-        found.machine.commit = "0.1.0, commit abc123".to_owned();
-
-        write_results(&found, folder.path()).unwrap();
-
-        let mut names: Vec<String> = fs::read_dir(folder.path())
-            .unwrap()
-            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
-            .collect();
-        names.sort();
-        assert_eq!(names, ["2026-01-02-abc123.jsonl", "2026-01-02-abc123.md", "2026-01-02-abc123.svg"]);
     }
 }

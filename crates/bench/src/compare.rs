@@ -5,8 +5,10 @@ use std::{io::Write, path::Path, time::Duration};
 use anyhow::Result;
 
 use crate::{
+    interrupt,
     machine::Machine,
     report::{Record, Report},
+    results::Results,
     system::{self, Plan, System},
     workload::Workload,
 };
@@ -29,8 +31,6 @@ pub struct Options {
 pub struct Comparison {
     /// Where it was done.
     pub machine: Machine,
-    /// The versions of the peers.
-    pub versions: Vec<String>,
     /// Every figure, in the order of the workloads and then of the systems.
     pub records: Vec<Record>,
     /// What did not work, and answers that differ.
@@ -38,6 +38,26 @@ pub struct Comparison {
 }
 
 impl Comparison {
+    /// Adds a record, in the place of an earlier one of the same workload and system.
+    pub fn keep(&mut self, record: Record) {
+        let place = (&record.workload, &record.system, &record.master);
+        let mut records = self.records.iter_mut();
+        match records.find(|found| (&found.workload, &found.system, &found.master) == place) {
+            Some(found) => *found = record,
+            None => self.records.push(record),
+        }
+    }
+
+    /// The versions of the peers.
+    pub fn versions(&self) -> Vec<String> {
+        let mut versions: Vec<String> = Vec::new();
+        for record in &self.records {
+            let version = record.version.as_ref().map(|version| format!("{} {version}", record.system));
+            versions.extend(version.filter(|version| !versions.contains(version)));
+        }
+        versions
+    }
+
     /// What a system gave for a workload.
     pub fn record(&self, workload: &str, system: &str, master: &str) -> Option<&Record> {
         let mut records = self.records.iter();
@@ -47,32 +67,31 @@ impl Comparison {
 
 /// Runs every workload on every system, one process after the other, so that all of them meet the same machine.
 ///
-/// A line is written to `progress` for each record. Failures are collected: one system that fails keeps nobody else from
-/// being measured.
+/// A line is written to `progress` for each record, and the files of `results` after each workload. Failures are
+/// collected: one system that fails keeps nobody else from being measured.
 pub fn compare(
     systems: &[Box<dyn System>],
     workloads: &[&'static Workload],
     options: &Options,
     data: &Path,
+    results: &Path,
     progress: &mut dyn Write,
 ) -> Result<Comparison> {
-    let version = |system: &dyn System| Some(format!("{} {}", system.name(), system.version()?));
-    let mut versions: Vec<String> = systems.iter().filter_map(|system| version(&**system)).collect();
-    versions.dedup();
-    let mut found = Comparison { machine: Machine::here(), versions, ..Comparison::default() };
+    let machine = Machine::here();
+    let results = Results::new(results, &machine, options.scale);
+    let mut found = Comparison { machine, records: results.read()?, ..Comparison::default() };
+    let mut files = Vec::new();
     for workload in workloads {
         let able: Vec<&dyn System> =
             systems.iter().map(|system| &**system).filter(|system| system.can_run(workload)).collect();
         let plan =
             Plan { workload, scale: options.scale, runs: options.runs, data, timeout: options.timeout };
-        let first = found.records.len();
+        let mut records = Vec::new();
         for (system, outcome) in able.iter().zip(in_turn(&able, &plan, options.rounds)) {
-            match outcome
-                .and_then(|report| Record::new(workload, plan.scale, system.name(), &system.master(), report))
-            {
+            match outcome.and_then(|report| system::record_of(*system, &plan, report)) {
                 Ok(record) => {
                     writeln!(progress, "{}", serde_json::to_string(&record)?)?;
-                    found.records.push(record);
+                    records.push(record);
                 }
                 Err(error) => {
                     writeln!(progress, "failed: {error:#}")?;
@@ -80,9 +99,15 @@ pub fn compare(
                 }
             }
         }
-        found.failures.extend(differences(&found.records[first..]));
+        interrupt::check()?;
+        found.failures.extend(differences(&records));
+        for record in records {
+            found.keep(record);
+        }
+        files = results.write(&found)?;
         progress.flush()?;
     }
+    writeln!(progress, "\nwritten: {}", files.join(", "))?;
     Ok(found)
 }
 
@@ -91,6 +116,9 @@ fn in_turn(systems: &[&dyn System], plan: &Plan<'_>, rounds: usize) -> Vec<Resul
     let mut reports: Vec<Option<Result<Report>>> = systems.iter().map(|_| None).collect();
     for _ in 0..rounds.max(1) {
         for (system, report) in systems.iter().zip(&mut reports) {
+            if interrupt::check().is_err() {
+                break;
+            }
             *report = Some(match report.take() {
                 None => system::run(*system, plan),
                 Some(Ok(before)) => system::run(*system, plan).and_then(|now| before.join(now)),

@@ -6,7 +6,8 @@
 //!   held to one answer.
 //! - [`measure`] times a job inside a process of its own; [`launch`] starts that process and reads its [`report`].
 //! - [`system`] is who can run a workload: this engine, the hand-written program, and the [`peer`]s.
-//! - [`compare`] puts systems side by side, [`table`] shows what came out, [`regress`] is the part of it that CI runs.
+//! - [`compare`] puts systems side by side, [`results`] keeps what came out and [`table`] shows it; [`regress`] is the part
+//!   of it that CI runs.
 //!
 //! Nothing here is for applications. Figures of a build without optimisation mean nothing, and say so.
 
@@ -17,6 +18,7 @@ pub mod compare;
 pub mod data;
 pub mod executors;
 pub mod hand;
+pub mod interrupt;
 pub mod launch;
 pub mod machine;
 pub mod measure;
@@ -24,6 +26,7 @@ pub mod peer;
 pub mod processes;
 pub mod regress;
 pub mod report;
+pub mod results;
 pub mod system;
 pub mod table;
 pub mod workload;

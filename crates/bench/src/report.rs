@@ -68,6 +68,9 @@ pub struct Record {
     pub system: String,
     /// Where, in the system's own words.
     pub master: String,
+    /// Its version, if it is a peer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub version: Option<String>,
     /// The factor of the workload's size.
     pub scale: f64,
     /// The time in the middle.
@@ -105,6 +108,7 @@ impl Record {
             workload: workload.name.to_owned(),
             system: system.to_owned(),
             master: master.to_owned(),
+            version: None,
             scale,
             median_seconds,
             best_seconds,

@@ -100,9 +100,15 @@ pub fn run(system: &dyn System, plan: &Plan<'_>) -> Result<Report> {
     all.with_context(|| format!("{} was to be run no times", plan.workload.name))
 }
 
+/// The record of what a system reported of a plan.
+pub fn record_of(system: &dyn System, plan: &Plan<'_>, report: Report) -> Result<Record> {
+    let record = Record::new(plan.workload, plan.scale, system.name(), &system.master(), report)?;
+    Ok(Record { version: system.version(), ..record })
+}
+
 /// Runs a plan and makes a record of it.
 pub fn record(system: &dyn System, plan: &Plan<'_>) -> Result<Record> {
-    Record::new(plan.workload, plan.scale, system.name(), &system.master(), run(system, plan)?)
+    record_of(system, plan, run(system, plan)?)
 }
 
 /// How often a plan is timed on a system.

@@ -8,7 +8,7 @@ use crate::compare::Comparison;
 /// The page of a comparison.
 pub fn markdown(comparison: &Comparison) -> String {
     let mut page = format!("# Benchmarks, {}\n\n", comparison.machine.day);
-    page += &list(comparison.machine.lines().iter().chain(&comparison.versions));
+    page += &list(comparison.machine.lines().iter().chain(&comparison.versions()));
     page.push_str(
         "\nMedians; ratios are of this run on this machine. Each figure in brackets is the one wanted; ✓ it is reached, ✗ it \
          is not.\n",

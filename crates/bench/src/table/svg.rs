@@ -13,8 +13,7 @@ const GAP: usize = 16;
 /// The picture of a comparison.
 pub fn svg(comparison: &Comparison) -> String {
     let grids = grids(comparison);
-    let lines: Vec<String> =
-        comparison.machine.lines().into_iter().chain(comparison.versions.clone()).collect();
+    let lines: Vec<String> = comparison.machine.lines().into_iter().chain(comparison.versions()).collect();
     let table_width = |grid: &Grid| widths(grid).iter().sum::<usize>();
     let text_width = lines.iter().map(|line| line.chars().count() * LETTER).max().unwrap_or(0);
     let width = grids.iter().map(table_width).max().unwrap_or(0).max(text_width) + 2 * GAP;
@@ -108,9 +107,9 @@ mod tests {
         let record = |system, master, seconds| {
             Record::new(find("join").unwrap(), 1.0, system, master, report(seconds)).unwrap()
         };
-        let records = vec![record("firesteel", "local[2]", seconds), record("limit", "2 threads", 1.0)];
-        let versions = vec!["a < b & c".to_owned()];
-        svg(&Comparison { versions, records, ..Comparison::default() })
+        let peer = Record { version: Some("a < b & c".to_owned()), ..record("limit", "2 threads", 1.0) };
+        let records = vec![record("firesteel", "local[2]", seconds), peer];
+        svg(&Comparison { records, ..Comparison::default() })
     }
 
     #[test]
