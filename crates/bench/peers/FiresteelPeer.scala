@@ -181,7 +181,7 @@ object Workloads {
     case "tiny_jobs" => tinyJobs(sc, sizes("jobs").toInt)
     case "tiny_shuffle_jobs" => tinyShuffleJobs(sc, sizes("jobs").toInt)
     case "narrow_pipeline" => narrowPipeline(sc, sizes("rows"))
-    case "wordcount" => wordcount(sc, sizes.text("data") + "/text.txt")
+    case "wordcount" | "wordcount_strings" => wordcount(sc, sizes.text("data") + "/text.txt")
     case "reduce_by_key" => reduceByKey(sc, sizes("rows"))
     case "group_by_key" => groupByKey(sc, sizes("rows"))
     case "sort_by_key" => sortByKey(sc, sizes("rows"))

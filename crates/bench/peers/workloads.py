@@ -299,6 +299,7 @@ WORKLOADS = {
     "tiny_shuffle_jobs": tiny_shuffle_jobs,
     "narrow_pipeline": narrow_pipeline,
     "wordcount": wordcount,
+    "wordcount_strings": wordcount,
     "reduce_by_key": reduce_by_key,
     "sort_by_key": sort_by_key,
     "cold_start": cold_start,

@@ -90,7 +90,7 @@ pub use firesteel_types::{
 };
 pub use io::{Codec, IoError};
 pub use pair::{
-    Cogroup, Cogroup3, Cogroup4, Combined, Combiner, Distinct, FilterByRange, FlatMapValues, FullOuter,
+    Cogroup, Cogroup3, Cogroup4, Combined, Combiner, Distinct, Emit, FilterByRange, FlatMapValues, FullOuter,
     Group, GroupValues, Grouped, Inner, Join, JoinKind, JoinRdd, Keys, LeftOuter, MapValues, OrderedPairRdd,
     PairRdd, Partitioned, Rearrange, Repartitioned, RightOuter, SampleByKey, Sorted, SubtractByKey, Values,
 };

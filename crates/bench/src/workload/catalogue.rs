@@ -25,16 +25,17 @@ use super::{
     tiny_jobs::TINY_JOBS,
     tiny_shuffle_jobs::TINY_SHUFFLE_JOBS,
     wide::WIDE,
-    wordcount::WORDCOUNT,
+    wordcount::{WORDCOUNT, WORDCOUNT_STRINGS},
 };
 
 /// Every workload, in the order in which they are listed and run.
-pub static WORKLOADS: [Workload; 25] = [
+pub static WORKLOADS: [Workload; 26] = [
     EMPTY_TASKS,
     TINY_JOBS,
     TINY_SHUFFLE_JOBS,
     NARROW_PIPELINE,
     WORDCOUNT,
+    WORDCOUNT_STRINGS,
     REDUCE_BY_KEY,
     GROUP_BY_KEY,
     SORT_BY_KEY,

@@ -32,14 +32,37 @@ pub(super) const WORDCOUNT: Workload = Workload {
 /// The file in the folder of data.
 pub(super) const TEXT: &str = "text.txt";
 
+/// The same with a `String` for every word, as one writes it first.
+pub(super) const WORDCOUNT_STRINGS: Workload = Workload {
+    name: "wordcount_strings",
+    what: "the same text, with a string for every word",
+    engine: engine_with_strings,
+    targets: Targets::NONE,
+    ..WORDCOUNT
+};
+
 fn engine(setup: &Setup<'_>) -> Job {
     let (ctx, path) = (setup.ctx.clone(), setup.data.join(TEXT).display().to_string());
-    let counts = move || -> Result<_> {
-        let words = ctx
-            .text_file_into(&path, PARTS)?
-            .flat_map(|line| line.split(' ').map(str::to_owned).collect::<Vec<_>>());
+    job(move || {
+        let lines = ctx.text_file_into(&path, PARTS)?;
+        Ok(lines.map_reduce_into(
+            PARTS,
+            |line, emit| line.split(' ').for_each(|word| emit.pair(word, 1_u64)),
+            |a, b| a + b,
+        ))
+    })
+}
+
+fn engine_with_strings(setup: &Setup<'_>) -> Job {
+    let (ctx, path) = (setup.ctx.clone(), setup.data.join(TEXT).display().to_string());
+    job(move || {
+        let lines = ctx.text_file_into(&path, PARTS)?;
+        let words = lines.flat_map(|line| line.split(' ').map(str::to_owned).collect::<Vec<_>>());
         Ok(words.map(|word| (word, 1_u64)).reduce_by_key_into(PARTS, |a, b| a + b))
-    };
+    })
+}
+
+fn job<R: Rdd<Item = (String, u64)>>(counts: impl Fn() -> Result<R> + Clone + 'static) -> Job {
     let checked = counts.clone();
     Job::new(
         move || Ok(Outcome::rows(counts()?.count()?)),

@@ -1,6 +1,6 @@
 //! Combining the values of a key, on either side of a shuffle.
 
-use std::{hash::Hash, marker::PhantomData, mem};
+use std::{hash::Hash, hint::black_box, marker::PhantomData, mem};
 
 use hashbrown::{
     HashTable,
@@ -57,6 +57,21 @@ impl<K: Hash + Eq, C: Clone> Combine<K, C> {
         }
     }
 
+    /// The same with a key of any kind.
+    #[inline]
+    pub(super) fn bring_sought<V>(
+        &mut self,
+        key: impl Sought<K>,
+        value: V,
+        create: impl FnOnce(V) -> C,
+        add: impl FnOnce(C, V) -> C,
+    ) {
+        match self.0.entry(key.hash(), |row| key.is(&row.0), |row| hash_of(&row.0)) {
+            Entry::Vacant(entry) => drop(entry.insert((key.into_key(), create(value)))),
+            Entry::Occupied(entry) => replace(entry, |combined| add(combined, value)),
+        }
+    }
+
     #[inline]
     fn entry(&mut self, key: &K) -> Entry<'_, (K, C)> {
         self.0.entry(hash_of(key), |row| row.0 == *key, |row| hash_of(&row.0))
@@ -102,12 +117,108 @@ fn replace<K, C: Clone>(
 /// Rows that are brought into a table together.
 const GATHERED: usize = 64;
 
-/// Gathers rows whose keys own memory, and looks their keys up one right after the other.
+/// A key that a table is asked for.
+pub(super) trait Sought<K> {
+    /// The same as that of the key in the table.
+    fn hash(&self) -> u64;
+    fn is(&self, key: &K) -> bool;
+    /// The key for the table, which does not have it yet.
+    fn into_key(self) -> K;
+}
+
+/// A key at hand.
+pub(super) struct Owned<K>(K);
+
+impl<K: Hash + Eq> Sought<K> for Owned<K> {
+    #[inline]
+    fn hash(&self) -> u64 {
+        hash_of(&self.0)
+    }
+
+    #[inline]
+    fn is(&self, key: &K) -> bool {
+        self.0 == *key
+    }
+
+    #[inline]
+    fn into_key(self) -> K {
+        self.0
+    }
+}
+
+/// Where gathered keys are in a table.
 ///
-/// To find such a key is to miss the cache three times: for its place, its row, and what the key owns. A processor
-/// waits for many of those at once if nothing stands between them; the code that makes rows does. Keys that own nothing
-/// are not worth the detour. Values that own memory are not kept waiting, since they may be large.
-struct Gather<K, V>(Vec<(K, V)>);
+/// To find a key that owns memory is to miss the cache three times: for its place, its row, and what the key owns. A
+/// processor waits for many of those at once if nothing stands between them; the code that makes rows does.
+pub(super) struct Places {
+    hashes: [u64; GATHERED],
+    buckets: [Option<usize>; GATHERED],
+}
+
+impl Places {
+    /// Looks the keys of up to [`GATHERED`] rows up, and makes room for all of them.
+    fn of<K: Hash, C: Clone, S: Sought<K>, V>(rows: &[(S, V)], Combine(table): &mut Combine<K, C>) -> Self {
+        // The table must not grow later, or places were no longer right.
+        table.reserve(rows.len(), |row| hash_of(&row.0));
+        let (mut hashes, mut buckets) = ([0; GATHERED], [None; GATHERED]);
+        for (hash, (key, _)) in hashes.iter_mut().zip(rows) {
+            *hash = key.hash();
+        }
+        // First where the key should be, then what is there, then whether it is the key: so the loads of one step wait
+        // for none of the same.
+        for (bucket, hash) in buckets.iter_mut().zip(&hashes[..rows.len()]) {
+            *bucket = table.iter_hash_buckets(*hash).next();
+        }
+        if !mem::needs_drop::<C>() {
+            for bucket in buckets.iter().flatten() {
+                black_box(table.get_bucket(*bucket).map(|row| row.1.clone()));
+            }
+        }
+        for (bucket, (key, _)) in buckets.iter_mut().zip(rows) {
+            *bucket = bucket.filter(|bucket| table.get_bucket(*bucket).is_some_and(|row| key.is(&row.0)));
+        }
+        Self { hashes, buckets }
+    }
+
+    /// Brings the rows in whose keys were looked up, in their order.
+    fn bring<K: Hash, C: Clone, S: Sought<K>, V>(
+        self,
+        rows: impl Iterator<Item = (S, V)>,
+        Combine(table): &mut Combine<K, C>,
+        create: impl Fn(V) -> C,
+        add: impl Fn(C, V) -> C,
+    ) {
+        for ((key, value), (bucket, hash)) in rows.zip(self.buckets.into_iter().zip(self.hashes)) {
+            if let Some(entry) = bucket.and_then(|bucket| table.get_bucket_entry(bucket).ok()) {
+                replace(entry, |combined| add(combined, value));
+                continue;
+            }
+            // New, or the key of another gathered row, or not where it was looked for first.
+            match table.entry(hash, |row| key.is(&row.0), |row| hash_of(&row.0)) {
+                Entry::Vacant(entry) => drop(entry.insert((key.into_key(), create(value)))),
+                Entry::Occupied(entry) => replace(entry, |combined| add(combined, value)),
+            }
+        }
+    }
+}
+
+/// Brings rows whose keys are borrowed into a table, many at a time.
+#[inline(never)]
+pub(super) fn bring_gathered<K: Hash, C: Clone, S: Sought<K> + Copy, V: Clone>(
+    rows: &[(S, V)],
+    table: &mut Combine<K, C>,
+    create: impl Fn(V) -> C,
+    add: impl Fn(C, V) -> C,
+) {
+    for rows in rows.chunks(GATHERED) {
+        Places::of(rows, table).bring(rows.iter().cloned(), table, &create, &add);
+    }
+}
+
+/// Gathers rows whose keys own memory.
+///
+/// Keys that own nothing are not worth the detour. Values that own memory are not kept waiting, since they may be large.
+struct Gather<K, V>(Vec<(Owned<K>, V)>);
 
 impl<K: Hash + Eq, V> Gather<K, V> {
     const IS_WORTH_IT: bool = mem::needs_drop::<K>() && !mem::needs_drop::<V>();
@@ -128,13 +239,13 @@ impl<K: Hash + Eq, V> Gather<K, V> {
         if !Self::IS_WORTH_IT {
             return table.bring(key, value, create, add);
         }
-        self.0.push((key, value));
+        self.0.push((Owned(key), value));
         if self.0.len() == GATHERED {
             self.flush(table, create, add);
         }
     }
 
-    /// Brings the gathered rows in, in their order.
+    /// Brings the gathered rows in.
     #[inline(never)]
     fn flush<C: Clone>(
         &mut self,
@@ -142,32 +253,7 @@ impl<K: Hash + Eq, V> Gather<K, V> {
         create: impl Fn(V) -> C,
         add: impl Fn(C, V) -> C,
     ) {
-        let table = &mut table.0;
-        // The table must not grow below, or places were no longer right.
-        table.reserve(self.0.len(), |row| hash_of(&row.0));
-        let mut hashes = [0; GATHERED];
-        let mut places = [None; GATHERED];
-        for (hash, (key, _)) in hashes.iter_mut().zip(&self.0) {
-            *hash = hash_of(key);
-        }
-        // First where the key should be, then whether it is there: so the loads of one step wait for none of the same.
-        for (place, hash) in places.iter_mut().zip(&hashes) {
-            *place = table.iter_hash_buckets(*hash).next();
-        }
-        for (place, (key, _)) in places.iter_mut().zip(&self.0) {
-            *place = place.filter(|place| table.get_bucket(*place).is_some_and(|row| row.0 == *key));
-        }
-        for ((key, value), (place, hash)) in self.0.drain(..).zip(places.iter().zip(hashes)) {
-            if let Some(entry) = place.and_then(|place| table.get_bucket_entry(place).ok()) {
-                replace(entry, |combined| add(combined, value));
-                continue;
-            }
-            // New, or the key of another gathered row, or not where it was looked for first.
-            match table.entry(hash, |row| row.0 == key, |row| hash_of(&row.0)) {
-                Entry::Vacant(entry) => drop(entry.insert((key, create(value)))),
-                Entry::Occupied(entry) => replace(entry, |combined| add(combined, value)),
-            }
-        }
+        Places::of(&self.0, table).bring(self.0.drain(..), table, create, add);
     }
 }
 
@@ -204,11 +290,11 @@ impl<K: Data + Hash + Eq, V: Data, A: Combiner<V>> MapSide<(K, V)> for MapSideCo
     }
 }
 
-/// Combines rows by key and deals what they make, every now and then if memory is short and else at the end. Of the
-/// functions, two combine and the last says to which partition a row goes.
+/// Combines rows by key and deals what they make. Of the functions, two combine and the last says to which partition a row
+/// goes.
 pub(super) fn deal_combined<'a, K, V, C, T>(
     rows: impl Iterator<Item = (K, V)>,
-    mut buckets: Buckets<'a, T>,
+    buckets: Buckets<'a, T>,
     (create, add, deal): (impl Fn(V) -> C, impl Fn(C, V) -> C, impl Fn((K, C)) -> (u32, T)),
     task: &'a TaskContext,
 ) -> Buckets<'a, T>
@@ -217,27 +303,56 @@ where
     C: Clone,
     T: Data,
 {
-    let mut combined = Combine::with_capacity(0);
-    let mut watch = Watch::new("combining by key before the shuffle", task);
-    let empty = |combined: &mut Combine<K, C>, buckets: &mut Buckets<'_, T>| {
-        for row in mem::take(&mut combined.0) {
-            let (partition, row) = deal(row);
-            buckets.push(partition, row);
-        }
-    };
+    let mut combining = Combining::new(buckets, deal, task);
     let mut gather = Gather::new();
     rows.for_each(|row| {
-        gather.bring(&mut combined, row, &create, &add);
-        if watch.tick() && watch.must_spill(combined.size().and_copied()) {
-            empty(&mut combined, &mut buckets);
-            buckets.spill();
-            watch.spilled();
-        }
+        gather.bring(combining.table(), row, &create, &add);
+        combining.count(1);
     });
-    gather.flush(&mut combined, &create, &add);
-    buckets.reserve(combined.len());
-    empty(&mut combined, &mut buckets);
-    buckets
+    gather.flush(combining.table(), &create, &add);
+    combining.finish()
+}
+
+/// A table on the map side, whose rows are dealt every now and then if memory is short and else at the end.
+pub(super) struct Combining<'a, K, C, T, D> {
+    table: Combine<K, C>,
+    buckets: Buckets<'a, T>,
+    deal: D,
+    watch: Watch,
+}
+
+impl<'a, K: Hash + Eq, C: Clone, T: Data, D: Fn((K, C)) -> (u32, T)> Combining<'a, K, C, T, D> {
+    pub(super) fn new(buckets: Buckets<'a, T>, deal: D, task: &'a TaskContext) -> Self {
+        let watch = Watch::new("combining by key before the shuffle", task);
+        Self { table: Combine::with_capacity(0), buckets, deal, watch }
+    }
+
+    pub(super) fn table(&mut self) -> &mut Combine<K, C> {
+        &mut self.table
+    }
+
+    /// Says that so many rows were brought into the table.
+    #[inline]
+    pub(super) fn count(&mut self, rows: u32) {
+        if self.watch.ticks(rows) && self.watch.must_spill(self.table.size().and_copied()) {
+            self.empty();
+            self.buckets.spill();
+            self.watch.spilled();
+        }
+    }
+
+    fn empty(&mut self) {
+        for row in mem::take(&mut self.table.0) {
+            let (partition, row) = (self.deal)(row);
+            self.buckets.push(partition, row);
+        }
+    }
+
+    pub(super) fn finish(mut self) -> Buckets<'a, T> {
+        self.buckets.reserve(self.table.len());
+        self.empty();
+        self.buckets
+    }
 }
 
 #[cfg(test)]

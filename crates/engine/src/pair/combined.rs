@@ -9,7 +9,7 @@ use crate::{
     data::Data,
     executor::TaskContext,
     partitioner::KeyPartitioner,
-    rdd::{Rdd, RddHandle},
+    rdd::{HandleBuilder, Rdd, RddHandle},
     shuffle::Batch,
     spill::{Fold, SpillTable},
 };
@@ -51,6 +51,15 @@ impl<K: Data + Hash + Eq, V: Data, A: Combiner<V>> Combined<K, V, A> {
             partitioner: partitioner.clone(),
             value: PhantomData,
         });
+        Self::reading(builder, input, combiner)
+    }
+
+    /// Combines what `input` brings.
+    pub(super) fn reading(
+        builder: HandleBuilder,
+        input: Input<(K, V), (K, A::Combined)>,
+        combiner: A,
+    ) -> Self {
         Self { handle: builder.parents(vec![input.parent()]).build(), input, combiner }
     }
 }

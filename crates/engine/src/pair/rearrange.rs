@@ -2,7 +2,9 @@
 
 use std::hash::Hash;
 
-use super::{Distinct, Grouped, Repartitioned, Sorted, Values, default_partitioner};
+use super::{
+    Combined, Combiner, Distinct, Emit, Grouped, Repartitioned, Sorted, Values, default_partitioner,
+};
 use crate::{
     Result,
     data::Data,
@@ -26,6 +28,77 @@ pub trait Rearrange: Rdd {
     #[track_caller]
     fn repartition(&self, partitions: u32) -> Repartitioned<Self::Item> {
         Repartitioned::new(self, partitions)
+    }
+
+    /// Lets every row emit pairs, and combines the values of each key two by two with `reduce`, which must be associative
+    /// and commutative.
+    ///
+    /// What [`flat_map`](Transform::flat_map) and [`reduce_by_key`](crate::PairRdd::reduce_by_key) do together, for keys
+    /// that are parts of rows: they are combined where they lie, and only those that a task has not seen are copied. The
+    /// words of a text are counted without a `String` for each of them.
+    ///
+    /// ```
+    /// # use firesteel::prelude::*;
+    /// # let ctx = Context::local(2)?;
+    /// let lines = ctx.parallelize(vec!["to be".to_owned(), "or not to be".to_owned()]);
+    /// let counts = lines.map_reduce(
+    ///     |line, emit| line.split(' ').for_each(|word| emit.pair(word, 1)),
+    ///     |a, b| a + b,
+    /// );
+    /// assert_eq!(counts.lookup(&"be".to_owned())?, [2]);
+    /// # Ok::<(), firesteel::Error>(())
+    /// ```
+    #[track_caller]
+    fn map_reduce<Q, V, F, G>(
+        &self,
+        emit: F,
+        reduce: G,
+    ) -> Combined<Q::Owned, V, impl Combiner<V, Combined = V> + use<Self, Q, V, F, G>>
+    where
+        Q: ToOwned<Owned: Data + Hash + Eq> + Hash + Eq + ?Sized + 'static,
+        V: Data,
+        F: for<'row> Fn(&'row Self::Item, &mut Emit<'row, Q, V>) + Copy + Send + Sync + 'static,
+        G: Fn(V, V) -> V + Copy + Send + Sync + 'static,
+    {
+        self.map_reduce_into(default_partitioner::<Q::Owned>(&[self.handle()]), emit, reduce)
+    }
+
+    /// [`map_reduce`](Rearrange::map_reduce) into given partitions.
+    ///
+    /// ```
+    /// # use firesteel::prelude::*;
+    /// # let ctx = Context::local(2)?;
+    /// let lines = ctx.parallelize(vec!["to be".to_owned(), "or not to be".to_owned()]);
+    /// let counts = lines.map_reduce_into(
+    ///     3,
+    ///     |line, emit| line.split(' ').for_each(|word| emit.pair(word, 1)),
+    ///     |a: u32, b| a + b,
+    /// );
+    /// assert_eq!((counts.num_partitions(), counts.count()?), (3, 4));
+    /// # Ok::<(), firesteel::Error>(())
+    /// ```
+    #[track_caller]
+    fn map_reduce_into<Q, V, P, F, G>(
+        &self,
+        partitioner: P,
+        emit: F,
+        reduce: G,
+    ) -> Combined<Q::Owned, V, impl Combiner<V, Combined = V> + use<Self, Q, V, P, F, G>>
+    where
+        Q: ToOwned<Owned: Data + Hash + Eq> + Hash + Eq + ?Sized + 'static,
+        V: Data,
+        P: Into<KeyPartitioner<Q::Owned>>,
+        F: for<'row> Fn(&'row Self::Item, &mut Emit<'row, Q, V>) + Copy + Send + Sync + 'static,
+        G: Fn(V, V) -> V + Copy + Send + Sync + 'static,
+    {
+        captures_nothing::<F>();
+        captures_nothing::<G>();
+        let pairs = self.with(());
+        pairs.map_reduce_into(
+            partitioner,
+            move |(), row, to| emit(row, to),
+            move |(), one, two| reduce(one, two),
+        )
     }
 
     /// Drops duplicates. The number of partitions stays the same.

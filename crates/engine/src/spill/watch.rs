@@ -42,7 +42,13 @@ impl Watch {
     /// Counts a row; says whether it is time to look.
     #[inline]
     pub(crate) fn tick(&mut self) -> bool {
-        self.until_look -= 1;
+        self.ticks(1)
+    }
+
+    /// Counts several rows; says whether it is time to look.
+    #[inline]
+    pub(crate) fn ticks(&mut self, rows: u32) -> bool {
+        self.until_look = self.until_look.saturating_sub(rows);
         self.until_look == 0
     }
 

@@ -13,6 +13,7 @@ mod support;
 mod combine;
 mod group;
 mod harness;
+mod map_reduce;
 mod partitioners;
 mod rearrange;
 mod sort;

@@ -160,6 +160,8 @@ fn rows_that_own_memory() {
             ctx.range_into(0..ROWS / 4, 8).map(|x| (format!("word number {:040}", x % (ROWS / 8)), 1_u64));
         let counts = words.reduce_by_key(|a, b| a + b);
         assert_eq!(counts.filter(|(_, n)| *n == 2).count().unwrap(), ROWS / 8);
+        let emitted = words.map_reduce(|(word, n), emit| emit.pair(word.as_str(), *n), |a, b| a + b);
+        assert_eq!(emitted.filter(|(_, n)| *n == 2).count().unwrap(), ROWS / 8);
 
         let sorted = words.sort_by_key(Order::Ascending).unwrap().map(|(word, _)| word);
         let ordered = sorted.map_partitions(|words| {

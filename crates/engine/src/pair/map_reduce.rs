@@ -1,0 +1,240 @@
+//! Pairs that rows emit, combined by key before anything is kept of them: the map side of `map_reduce`.
+
+use std::{borrow::Borrow, hash::Hash, marker::PhantomData, mem::needs_drop};
+
+use firesteel_storage::memory::meter;
+
+use super::{
+    Combined, Combiner, Input, Reduce,
+    combine::{Combining, Sought, bring_gathered},
+    default_partitioner,
+    input::shuffle,
+};
+use crate::{
+    data::Data,
+    executor::TaskContext,
+    partitioner::{KeyPartitioner, hash_of},
+    rdd::{Rdd, With},
+    ship::{Frozen, Func, Ship, ShipError, Thawing},
+    shuffle::{Buckets, MapSide},
+};
+
+/// Takes the pairs that a row gives. See [`map_reduce`](crate::Rearrange::map_reduce).
+pub struct Emit<'row, Q: ?Sized, V> {
+    pairs: Vec<(Borrowed<'row, Q>, V)>,
+}
+
+impl<'row, Q: ?Sized, V> Emit<'row, Q, V> {
+    /// Emits a value for a key, which may be a part of the row.
+    ///
+    /// ```
+    /// # use firesteel::prelude::*;
+    /// # let ctx = Context::local(2)?;
+    /// let lines = ctx.parallelize(vec!["b a".to_owned(), "a".to_owned()]);
+    /// let lengths = lines.map_reduce(
+    ///     |line, emit| line.split(' ').for_each(|word| emit.pair(word, word.len())),
+    ///     |one, two| one + two,
+    /// );
+    /// assert_eq!(lengths.lookup(&"a".to_owned())?, [2]);
+    /// # Ok::<(), firesteel::Error>(())
+    /// ```
+    #[inline]
+    pub fn pair(&mut self, key: &'row Q, value: V) {
+        self.pairs.push((Borrowed(key), value));
+    }
+}
+
+/// A key that lies in a row.
+struct Borrowed<'row, Q: ?Sized>(&'row Q);
+
+impl<Q: ?Sized> Clone for Borrowed<'_, Q> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<Q: ?Sized> Copy for Borrowed<'_, Q> {}
+
+impl<K: Borrow<Q>, Q: ToOwned<Owned = K> + Hash + Eq + ?Sized> Sought<K> for Borrowed<'_, Q> {
+    #[inline]
+    fn hash(&self) -> u64 {
+        hash_of(self.0)
+    }
+
+    #[inline]
+    fn is(&self, key: &K) -> bool {
+        *self.0 == *key.borrow()
+    }
+
+    #[inline]
+    fn into_key(self) -> K {
+        self.0.to_owned()
+    }
+}
+
+/// The map side: `function` emits, `combiner` combines.
+struct EmitAndCombine<Q: ToOwned + ?Sized, V, E, F, A> {
+    function: Func<E, F>,
+    combiner: A,
+    partitioner: KeyPartitioner<Q::Owned>,
+    value: PhantomData<fn() -> V>,
+}
+
+impl<Q, V, E, F, A> Ship for EmitAndCombine<Q, V, E, F, A>
+where
+    Q: ToOwned<Owned: 'static> + ?Sized + 'static,
+    V: 'static,
+    E: Data,
+    F: 'static,
+    A: Ship,
+{
+    fn freeze(&self, out: &mut Frozen) -> Result<(), ShipError> {
+        self.function.freeze(out)?;
+        self.combiner.freeze(out)?;
+        self.partitioner.freeze(out)
+    }
+
+    fn thaw(input: &mut Thawing<'_>) -> Result<Self, ShipError> {
+        let (function, combiner) = (Func::thaw(input)?, A::thaw(input)?);
+        Ok(Self { function, combiner, partitioner: KeyPartitioner::thaw(input)?, value: PhantomData })
+    }
+}
+
+impl<T, Q, V, E, F, A> MapSide<T> for EmitAndCombine<Q, V, E, F, A>
+where
+    Q: ToOwned<Owned: Data + Hash + Eq> + Hash + Eq + ?Sized + 'static,
+    V: Data,
+    E: Data,
+    F: for<'row> Fn(&E, &'row T, &mut Emit<'row, Q, V>) + Copy + Send + Sync + 'static,
+    A: Combiner<V>,
+{
+    type Row = (Q::Owned, A::Combined);
+
+    fn deal<'a>(&self, rows: impl Iterator<Item = T>, task: &'a TaskContext) -> Buckets<'a, Self::Row> {
+        let buckets = Buckets::new(self.partitioner.num_partitions(), task);
+        let deal = |row: Self::Row| (self.partitioner.partition_inline(&row.0), row);
+        let mut combining = Combining::new(buckets, deal, task);
+        let (f, env) = (self.function.function(), self.function.env());
+        let create = |value| self.combiner.create(value);
+        let add = |one, value| self.combiner.add(one, value);
+        let mut room = Vec::new();
+        let mut bring = |rows: &mut Vec<T>| {
+            let mut emit = Emit { pairs: emptied(std::mem::take(&mut room)) };
+            for row in &*rows {
+                self.function.blame().on(|| f(env, row, &mut emit));
+            }
+            let Emit { mut pairs } = emit;
+            if needs_drop::<V>() {
+                for (key, value) in pairs.drain(..) {
+                    combining.table().bring_sought(key, value, create, add);
+                    combining.count(1);
+                }
+            } else {
+                for pairs in pairs.chunks(LOOK) {
+                    bring_gathered(pairs, combining.table(), create, add);
+                    combining.count(pairs.len() as u32);
+                }
+            }
+            room = emptied(pairs);
+            rows.clear();
+        };
+        let (mut gathered, mut before) = (Vec::with_capacity(ROWS), meter::live());
+        rows.for_each(|row| {
+            gathered.push(row);
+            if gathered.len() == ROWS || meter::live() - before > ROWS_BYTES {
+                bring(&mut gathered);
+                before = meter::live();
+            }
+        });
+        bring(&mut gathered);
+        combining.finish()
+    }
+}
+
+/// Rows whose pairs are brought in together, so that many keys are looked up at once.
+const ROWS: usize = 16;
+/// What such rows may own in all. A row that owns more is not kept waiting for others.
+const ROWS_BYTES: i64 = 64 << 10;
+/// Pairs between two looks at the memory of the task.
+const LOOK: usize = 4096;
+
+/// The same vector without its elements, for pairs of other rows.
+fn emptied<'other, Q: ?Sized, V>(mut pairs: Vec<(Borrowed<'_, Q>, V)>) -> Vec<(Borrowed<'other, Q>, V)> {
+    pairs.clear();
+    // Collects in place: elements of the same size need no other memory.
+    pairs.into_iter().map(|_| unreachable!("it is empty")).collect()
+}
+
+impl<R: Rdd, E: Data> With<R, E> {
+    /// Combines the pairs that rows emit. See [`Rearrange::map_reduce`](crate::Rearrange::map_reduce).
+    ///
+    /// ```
+    /// # use firesteel::prelude::*;
+    /// # let ctx = Context::local(2)?;
+    /// let lines = ctx.parallelize(vec!["to be".to_owned(), "or not to be".to_owned()]);
+    /// let counts = lines.with((' ', 1_u32)).map_reduce(
+    ///     |(blank, one), line, emit| line.split(*blank).for_each(|word| emit.pair(word, *one)),
+    ///     |_, a, b| a + b,
+    /// );
+    /// assert_eq!(counts.lookup(&"be".to_owned())?, [2]);
+    /// # Ok::<(), firesteel::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn map_reduce<Q, V, F, G>(
+        self,
+        emit: F,
+        reduce: G,
+    ) -> Combined<Q::Owned, V, impl Combiner<V, Combined = V> + use<R, E, Q, V, F, G>>
+    where
+        Q: ToOwned<Owned: Data + Hash + Eq> + Hash + Eq + ?Sized + 'static,
+        V: Data,
+        F: for<'row> Fn(&E, &'row R::Item, &mut Emit<'row, Q, V>) + Copy + Send + Sync + 'static,
+        G: Fn(&E, V, V) -> V + Copy + Send + Sync + 'static,
+    {
+        let partitioner = default_partitioner::<Q::Owned>(&[self.rdd().handle()]);
+        self.map_reduce_into(partitioner, emit, reduce)
+    }
+
+    /// The same into given partitions.
+    ///
+    /// ```
+    /// # use firesteel::prelude::*;
+    /// # let ctx = Context::local(2)?;
+    /// let lines = ctx.parallelize(vec!["to be".to_owned(), "or not to be".to_owned()]);
+    /// let counts = lines.with(' ').map_reduce_into(
+    ///     3,
+    ///     |blank, line, emit| line.split(*blank).for_each(|word| emit.pair(word, 1)),
+    ///     |_, a: u32, b| a + b,
+    /// );
+    /// assert_eq!((counts.num_partitions(), counts.count()?), (3, 4));
+    /// # Ok::<(), firesteel::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn map_reduce_into<Q, V, P, F, G>(
+        self,
+        partitioner: P,
+        emit: F,
+        reduce: G,
+    ) -> Combined<Q::Owned, V, impl Combiner<V, Combined = V> + use<R, E, Q, V, P, F, G>>
+    where
+        Q: ToOwned<Owned: Data + Hash + Eq> + Hash + Eq + ?Sized + 'static,
+        V: Data,
+        P: Into<KeyPartitioner<Q::Owned>>,
+        F: for<'row> Fn(&E, &'row R::Item, &mut Emit<'row, Q, V>) + Copy + Send + Sync + 'static,
+        G: Fn(&E, V, V) -> V + Copy + Send + Sync + 'static,
+    {
+        let partitioner = partitioner.into();
+        let (parent, env) = self.into_parts();
+        let builder = parent.handle().derive_into("map_reduce", partitioner.num_partitions());
+        let builder = builder.partitioner(Some(partitioner.erased()));
+        let combiner = Reduce { function: Func::new(env.clone(), reduce, builder.id()) };
+        let side = EmitAndCombine {
+            function: Func::new(env, emit, builder.id()),
+            combiner: combiner.clone(),
+            partitioner: partitioner.clone(),
+            value: PhantomData,
+        };
+        let read = shuffle(&parent, partitioner.num_partitions(), false, side);
+        Combined::reading(builder, Input::Shuffle(read), combiner)
+    }
+}
