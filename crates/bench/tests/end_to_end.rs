@@ -2,12 +2,21 @@
 
 #![expect(clippy::unwrap_used, reason = "tests fail by panics")]
 
-use std::{fs, process::Command};
+#[path = "../../../testing/waiting.rs"]
+mod waiting;
+
+use std::{
+    fs,
+    process::{Command, Stdio},
+    time::Duration,
+};
 
 use firesteel_bench::{
+    processes::{descendants, look_up, terminate},
     report::Record,
     workload::{WORKLOADS, Workload},
 };
+use waiting::found_within;
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_firesteel-bench");
 
@@ -89,4 +98,32 @@ fn data_are_removed_when_all_is_done() {
 
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+}
+
+#[test]
+fn a_signal_ends_a_comparison_and_all_that_it_started() {
+    let (data, results) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let program = Command::new(PROGRAM)
+        .args(["compare", "efficiency_100ms", "--scale=1000", "--out"])
+        .arg(results.path())
+        .env("TMPDIR", data.path())
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let guard = Duration::from_secs(60);
+    let started = found_within(guard, "the process of the workload", || {
+        descendants(program.id())
+            .into_iter()
+            .find(|process| process.arguments.iter().any(|word| word == "child"))
+    });
+
+    terminate(program.id()).unwrap();
+    let output = program.wait_with_output().unwrap();
+
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(!output.status.success() && errors.contains("stopped by a signal"), "{errors}");
+    assert!(look_up(started.pid).is_none_or(|other| other.started != started.started));
+    assert_eq!(fs::read_dir(data.path()).unwrap().count(), 0);
 }

@@ -20,7 +20,7 @@ pub(crate) fn run() -> Result<()> {
 fn commands(nextest: bool) -> &'static [&'static [&'static str]] {
     if nextest {
         &[
-            &["nextest", "run", "--workspace", "--no-tests=pass", "--profile=ci"],
+            &["nextest", "run", "--workspace", "--no-tests=pass"],
             &["test", "--workspace", "--doc"],
             &["build", "--workspace", "--examples"],
         ]

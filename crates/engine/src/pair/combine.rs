@@ -7,7 +7,10 @@ use hashbrown::{
     hash_table::{self, Entry},
 };
 
-use super::Combiner;
+use super::{
+    Combiner,
+    sought::{Borrowed, Owned, Sought},
+};
 use crate::{
     data::Data,
     executor::TaskContext,
@@ -34,10 +37,7 @@ impl<K: Hash + Eq, C: Clone> Combine<K, C> {
         create: impl FnOnce(V) -> C,
         add: impl FnOnce(C, V) -> C,
     ) {
-        match self.entry(&key) {
-            Entry::Vacant(entry) => drop(entry.insert((key, create(value)))),
-            Entry::Occupied(entry) => replace(entry, |combined| add(combined, value)),
-        }
+        self.bring_sought(Owned(key), value, create, add);
     }
 
     /// The same with a borrowed key, which is cloned only when it is new.
@@ -51,10 +51,7 @@ impl<K: Hash + Eq, C: Clone> Combine<K, C> {
     ) where
         K: Clone,
     {
-        match self.entry(key) {
-            Entry::Vacant(entry) => drop(entry.insert((key.clone(), create(value)))),
-            Entry::Occupied(entry) => replace(entry, |combined| add(combined, value)),
-        }
+        self.bring_sought(Borrowed(key), value, create, add);
     }
 
     /// The same with a key of any kind.
@@ -66,15 +63,23 @@ impl<K: Hash + Eq, C: Clone> Combine<K, C> {
         create: impl FnOnce(V) -> C,
         add: impl FnOnce(C, V) -> C,
     ) {
-        match self.0.entry(key.hash(), |row| key.is(&row.0), |row| hash_of(&row.0)) {
+        self.bring_hashed(key.hash(), key, value, create, add);
+    }
+
+    /// The same with a key whose hash is known.
+    #[inline]
+    fn bring_hashed<V>(
+        &mut self,
+        hash: u64,
+        key: impl Sought<K>,
+        value: V,
+        create: impl FnOnce(V) -> C,
+        add: impl FnOnce(C, V) -> C,
+    ) {
+        match self.0.entry(hash, |row| key.is(&row.0), |row| hash_of(&row.0)) {
             Entry::Vacant(entry) => drop(entry.insert((key.into_key(), create(value)))),
             Entry::Occupied(entry) => replace(entry, |combined| add(combined, value)),
         }
-    }
-
-    #[inline]
-    fn entry(&mut self, key: &K) -> Entry<'_, (K, C)> {
-        self.0.entry(hash_of(key), |row| row.0 == *key, |row| hash_of(&row.0))
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -117,47 +122,21 @@ fn replace<K, C: Clone>(
 /// Rows that are brought into a table together.
 const GATHERED: usize = 64;
 
-/// A key that a table is asked for.
-pub(super) trait Sought<K> {
-    /// The same as that of the key in the table.
-    fn hash(&self) -> u64;
-    fn is(&self, key: &K) -> bool;
-    /// The key for the table, which does not have it yet.
-    fn into_key(self) -> K;
-}
-
-/// A key at hand.
-pub(super) struct Owned<K>(K);
-
-impl<K: Hash + Eq> Sought<K> for Owned<K> {
-    #[inline]
-    fn hash(&self) -> u64 {
-        hash_of(&self.0)
-    }
-
-    #[inline]
-    fn is(&self, key: &K) -> bool {
-        self.0 == *key
-    }
-
-    #[inline]
-    fn into_key(self) -> K {
-        self.0
-    }
-}
-
 /// Where gathered keys are in a table.
 ///
 /// To find a key that owns memory is to miss the cache three times: for its place, its row, and what the key owns. A
 /// processor waits for many of those at once if nothing stands between them; the code that makes rows does.
-pub(super) struct Places {
+struct Places {
     hashes: [u64; GATHERED],
     buckets: [Option<usize>; GATHERED],
 }
 
 impl Places {
     /// Looks the keys of up to [`GATHERED`] rows up, and makes room for all of them.
-    fn of<K: Hash, C: Clone, S: Sought<K>, V>(rows: &[(S, V)], Combine(table): &mut Combine<K, C>) -> Self {
+    fn of<K: Hash + Eq, C: Clone, S: Sought<K>, V>(
+        rows: &[(S, V)],
+        Combine(table): &mut Combine<K, C>,
+    ) -> Self {
         // The table must not grow later, or places were no longer right.
         table.reserve(rows.len(), |row| hash_of(&row.0));
         let (mut hashes, mut buckets) = ([0; GATHERED], [None; GATHERED]);
@@ -181,22 +160,18 @@ impl Places {
     }
 
     /// Brings the rows in whose keys were looked up, in their order.
-    fn bring<K: Hash, C: Clone, S: Sought<K>, V>(
+    fn bring<K: Hash + Eq, C: Clone, S: Sought<K>, V>(
         self,
         rows: impl Iterator<Item = (S, V)>,
-        Combine(table): &mut Combine<K, C>,
+        table: &mut Combine<K, C>,
         create: impl Fn(V) -> C,
         add: impl Fn(C, V) -> C,
     ) {
         for ((key, value), (bucket, hash)) in rows.zip(self.buckets.into_iter().zip(self.hashes)) {
-            if let Some(entry) = bucket.and_then(|bucket| table.get_bucket_entry(bucket).ok()) {
-                replace(entry, |combined| add(combined, value));
-                continue;
-            }
-            // New, or the key of another gathered row, or not where it was looked for first.
-            match table.entry(hash, |row| key.is(&row.0), |row| hash_of(&row.0)) {
-                Entry::Vacant(entry) => drop(entry.insert((key.into_key(), create(value)))),
-                Entry::Occupied(entry) => replace(entry, |combined| add(combined, value)),
+            match bucket.and_then(|bucket| table.0.get_bucket_entry(bucket).ok()) {
+                Some(entry) => replace(entry, |combined| add(combined, value)),
+                // New, or the key of another gathered row, or not where it was looked for first.
+                None => table.bring_hashed(hash, key, value, &create, &add),
             }
         }
     }
@@ -204,7 +179,7 @@ impl Places {
 
 /// Brings rows whose keys are borrowed into a table, many at a time.
 #[inline(never)]
-pub(super) fn bring_gathered<K: Hash, C: Clone, S: Sought<K> + Copy, V: Clone>(
+pub(super) fn bring_gathered<K: Hash + Eq, C: Clone, S: Sought<K> + Copy, V: Clone>(
     rows: &[(S, V)],
     table: &mut Combine<K, C>,
     create: impl Fn(V) -> C,

@@ -1,19 +1,19 @@
 //! Pairs that rows emit, combined by key before anything is kept of them: the map side of `map_reduce`.
 
-use std::{borrow::Borrow, hash::Hash, marker::PhantomData, mem::needs_drop};
-
-use firesteel_storage::memory::meter;
+use std::{hash::Hash, marker::PhantomData, mem::needs_drop};
 
 use super::{
     Combined, Combiner, Input, Reduce,
-    combine::{Combining, Sought, bring_gathered},
+    combine::{Combining, bring_gathered},
     default_partitioner,
+    gathered::Gathered,
     input::shuffle,
+    sought::Borrowed,
 };
 use crate::{
     data::Data,
     executor::TaskContext,
-    partitioner::{KeyPartitioner, hash_of},
+    partitioner::KeyPartitioner,
     rdd::{Rdd, With},
     ship::{Frozen, Func, Ship, ShipError, Thawing},
     shuffle::{Buckets, MapSide},
@@ -41,34 +41,6 @@ impl<'row, Q: ?Sized, V> Emit<'row, Q, V> {
     #[inline]
     pub fn pair(&mut self, key: &'row Q, value: V) {
         self.pairs.push((Borrowed(key), value));
-    }
-}
-
-/// A key that lies in a row.
-struct Borrowed<'row, Q: ?Sized>(&'row Q);
-
-impl<Q: ?Sized> Clone for Borrowed<'_, Q> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<Q: ?Sized> Copy for Borrowed<'_, Q> {}
-
-impl<K: Borrow<Q>, Q: ToOwned<Owned = K> + Hash + Eq + ?Sized> Sought<K> for Borrowed<'_, Q> {
-    #[inline]
-    fn hash(&self) -> u64 {
-        hash_of(self.0)
-    }
-
-    #[inline]
-    fn is(&self, key: &K) -> bool {
-        *self.0 == *key.borrow()
-    }
-
-    #[inline]
-    fn into_key(self) -> K {
-        self.0.to_owned()
     }
 }
 
@@ -136,25 +108,20 @@ where
                 }
             }
             room = emptied(pairs);
-            rows.clear();
         };
-        let (mut gathered, mut before) = (Vec::with_capacity(ROWS), meter::live());
+        let mut gathered = Gathered::new(ROWS);
         rows.for_each(|row| {
-            gathered.push(row);
-            if gathered.len() == ROWS || meter::live() - before > ROWS_BYTES {
-                bring(&mut gathered);
-                before = meter::live();
+            if gathered.push(row) {
+                gathered.hand_out(&mut bring);
             }
         });
-        bring(&mut gathered);
+        gathered.hand_out(bring);
         combining.finish()
     }
 }
 
 /// Rows whose pairs are brought in together, so that many keys are looked up at once.
 const ROWS: usize = 16;
-/// What such rows may own in all. A row that owns more is not kept waiting for others.
-const ROWS_BYTES: i64 = 64 << 10;
 /// Pairs between two looks at the memory of the task.
 const LOOK: usize = 4096;
 

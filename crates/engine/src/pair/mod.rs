@@ -7,6 +7,7 @@ mod combiner;
 mod default_partitioner;
 mod distinct;
 mod filter_by_range;
+mod gathered;
 mod group;
 mod grouped;
 mod input;
@@ -22,6 +23,7 @@ mod rearrange;
 mod repartitioned;
 mod sample_by_key;
 mod sorted;
+mod sought;
 mod with_pairs;
 
 pub(crate) use cogroup::two_sides;

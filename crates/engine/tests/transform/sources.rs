@@ -79,7 +79,7 @@ fn a_long_range_is_whole_whether_rows_are_asked_for_one_by_one_or_all_at_once() 
         let expected: Vec<i32> = (-3..20_000).collect();
 
         assert_eq!(rows.collect().unwrap(), expected);
-        // Rows that come through a zip are asked for one by one, and those behind `skip` after some were.
+        // Rows that come through a zip, or in batches, are asked for one by one.
         assert_eq!(rows.zip(&rows).map(|(one, _)| one).collect().unwrap(), expected);
         let tails = rows.map_partitions(|rows| Rows::new(rows.skip(300))).count().unwrap();
         assert_eq!(tails, 20_003 - 3 * 300);

@@ -1,23 +1,15 @@
 //! The streaming side of a join: each row looks its partners up.
 
-use std::{hash::Hash, iter::Fuse, marker::PhantomData, mem::needs_drop};
-
-use firesteel_storage::memory::meter;
+use std::{hash::Hash, iter::Fuse, marker::PhantomData};
 
 use super::{JoinKind, Table, table::Link};
-use crate::{data::Data, executor::TaskContext};
+use crate::{data::Data, executor::TaskContext, pair::gathered::Gathered};
 
 /// Pairs between two checks for an order to end.
 const BATCH: u32 = 4096;
 
 /// Rows whose partners are looked up one right after the other.
-///
-/// To find a partner is to miss the cache. A processor waits for many of those at once if nothing stands between them;
-/// what is done with the pairs does.
 const GATHERED: usize = 32;
-
-/// What such rows may own in all. A row that owns more is not kept waiting for others.
-const GATHERED_BYTES: i64 = 64 << 10;
 
 /// A row of the streaming side, borrowed or owned.
 pub(super) trait Row<K, V> {
@@ -249,19 +241,14 @@ where
             Some((row, link)) => built.fold_pairs::<_, V, J, _, _>(row, link, init, &mut f),
             None => init,
         };
-        let mut gathered = Vec::with_capacity(GATHERED);
-        let mut before = meter::live();
+        let mut gathered = Gathered::new(GATHERED);
         folded = rows.fold(folded, |folded, row| {
-            gathered.push(row);
-            let is_large = || needs_drop::<I::Item>() && meter::live() - before > GATHERED_BYTES;
-            if gathered.len() < GATHERED && !is_large() {
+            if !gathered.push(row) {
                 return folded;
             }
-            let folded = built.fold_gathered::<_, V, J, _, _>(&mut gathered, folded, &mut f);
-            before = meter::live();
-            folded
+            gathered.hand_out(|rows| built.fold_gathered::<_, V, J, _, _>(rows, folded, &mut f))
         });
-        folded = built.fold_gathered::<_, V, J, _, _>(&mut gathered, folded, &mut f);
+        folded = gathered.hand_out(|rows| built.fold_gathered::<_, V, J, _, _>(rows, folded, &mut f));
         while let Some(row) = built.next_alone::<V, J>(&mut alone_from) {
             folded = f(folded, row);
         }
