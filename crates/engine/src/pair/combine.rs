@@ -1,27 +1,23 @@
-//! Combining the values of a key, on either side of a shuffle.
+//! A table with the combined value of each key: [`Combine`].
 
-use std::{hash::Hash, hint::black_box, marker::PhantomData, mem};
+use std::{hash::Hash, hint::black_box, mem};
 
 use hashbrown::{
     HashTable,
     hash_table::{self, Entry},
 };
 
-use super::{
-    Combiner,
-    sought::{Borrowed, Owned, Sought},
-};
-use crate::{
-    data::Data,
-    executor::TaskContext,
-    partitioner::{KeyPartitioner, hash_of},
-    ship::{Frozen, Ship, ShipError, Thawing},
-    shuffle::{Buckets, MapSide},
-    spill::{Size, Watch},
-};
+use super::sought::{Borrowed, Owned, Sought};
+use crate::{partitioner::hash_of, spill::Size};
 
 /// The combined value of each key seen so far.
 pub(crate) struct Combine<K, C>(HashTable<(K, C)>);
+
+impl<K, C> Default for Combine<K, C> {
+    fn default() -> Self {
+        Self(HashTable::new())
+    }
+}
 
 impl<K: Hash + Eq, C: Clone> Combine<K, C> {
     pub(crate) fn with_capacity(keys: usize) -> Self {
@@ -37,7 +33,7 @@ impl<K: Hash + Eq, C: Clone> Combine<K, C> {
         create: impl FnOnce(V) -> C,
         add: impl FnOnce(C, V) -> C,
     ) {
-        self.bring_sought(Owned(key), value, create, add);
+        self.bring_sought(hash_of(&key), Owned(key), value, create, add);
     }
 
     /// The same with a borrowed key, which is cloned only when it is new.
@@ -51,24 +47,12 @@ impl<K: Hash + Eq, C: Clone> Combine<K, C> {
     ) where
         K: Clone,
     {
-        self.bring_sought(Borrowed(key), value, create, add);
+        self.bring_sought(hash_of(key), Borrowed(key), value, create, add);
     }
 
-    /// The same with a key of any kind.
+    /// The same with a key of any kind, whose hash is known.
     #[inline]
     pub(super) fn bring_sought<V>(
-        &mut self,
-        key: impl Sought<K>,
-        value: V,
-        create: impl FnOnce(V) -> C,
-        add: impl FnOnce(C, V) -> C,
-    ) {
-        self.bring_hashed(key.hash(), key, value, create, add);
-    }
-
-    /// The same with a key whose hash is known.
-    #[inline]
-    fn bring_hashed<V>(
         &mut self,
         hash: u64,
         key: impl Sought<K>,
@@ -76,10 +60,7 @@ impl<K: Hash + Eq, C: Clone> Combine<K, C> {
         create: impl FnOnce(V) -> C,
         add: impl FnOnce(C, V) -> C,
     ) {
-        match self.0.entry(hash, |row| key.is(&row.0), |row| hash_of(&row.0)) {
-            Entry::Vacant(entry) => drop(entry.insert((key.into_key(), create(value)))),
-            Entry::Occupied(entry) => replace(entry, |combined| add(combined, value)),
-        }
+        bring_into(&mut self.0, hash, hash_of, (key, value), create, add);
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -103,6 +84,22 @@ impl<K: Hash + Eq, C: Clone> Combine<K, C> {
     }
 }
 
+/// Brings a row into a table whose keys have the hashes that `hash_of` gives.
+#[inline]
+pub(super) fn bring_into<K, V, C: Clone>(
+    table: &mut HashTable<(K, C)>,
+    hash: u64,
+    hash_of: impl Fn(&K) -> u64,
+    (key, value): (impl Sought<K>, V),
+    create: impl FnOnce(V) -> C,
+    add: impl FnOnce(C, V) -> C,
+) {
+    match table.entry(hash, |row| key.is(&row.0), |row| hash_of(&row.0)) {
+        Entry::Vacant(entry) => drop(entry.insert((key.into_key(), create(value)))),
+        Entry::Occupied(entry) => replace(entry, |combined| add(combined, value)),
+    }
+}
+
 /// Puts what `change` makes of the combined value in its place.
 #[inline]
 fn replace<K, C: Clone>(
@@ -120,20 +117,20 @@ fn replace<K, C: Clone>(
 }
 
 /// Rows that are brought into a table together.
-const GATHERED: usize = 64;
+pub(super) const GATHERED: usize = 64;
 
 /// Where gathered keys are in a table.
 ///
 /// To find a key that owns memory is to miss the cache three times: for its place, its row, and what the key owns. A
 /// processor waits for many of those at once if nothing stands between them; the code that makes rows does.
-struct Places {
+pub(super) struct Places {
     hashes: [u64; GATHERED],
     buckets: [Option<usize>; GATHERED],
 }
 
 impl Places {
     /// Looks the keys of up to [`GATHERED`] rows up, and makes room for all of them.
-    fn of<K: Hash + Eq, C: Clone, S: Sought<K>, V>(
+    pub(super) fn of<K: Hash + Eq, C: Clone, S: Sought<K>, V>(
         rows: &[(S, V)],
         Combine(table): &mut Combine<K, C>,
     ) -> Self {
@@ -160,7 +157,7 @@ impl Places {
     }
 
     /// Brings the rows in whose keys were looked up, in their order.
-    fn bring<K: Hash + Eq, C: Clone, S: Sought<K>, V>(
+    pub(super) fn bring<K: Hash + Eq, C: Clone, S: Sought<K>, V>(
         self,
         rows: impl Iterator<Item = (S, V)>,
         table: &mut Combine<K, C>,
@@ -171,162 +168,9 @@ impl Places {
             match bucket.and_then(|bucket| table.0.get_bucket_entry(bucket).ok()) {
                 Some(entry) => replace(entry, |combined| add(combined, value)),
                 // New, or the key of another gathered row, or not where it was looked for first.
-                None => table.bring_hashed(hash, key, value, &create, &add),
+                None => table.bring_sought(hash, key, value, &create, &add),
             }
         }
-    }
-}
-
-/// Brings rows whose keys are borrowed into a table, many at a time.
-#[inline(never)]
-pub(super) fn bring_gathered<K: Hash + Eq, C: Clone, S: Sought<K> + Copy, V: Clone>(
-    rows: &[(S, V)],
-    table: &mut Combine<K, C>,
-    create: impl Fn(V) -> C,
-    add: impl Fn(C, V) -> C,
-) {
-    for rows in rows.chunks(GATHERED) {
-        Places::of(rows, table).bring(rows.iter().cloned(), table, &create, &add);
-    }
-}
-
-/// Gathers rows whose keys own memory.
-///
-/// Keys that own nothing are not worth the detour. Values that own memory are not kept waiting, since they may be large.
-struct Gather<K, V>(Vec<(Owned<K>, V)>);
-
-impl<K: Hash + Eq, V> Gather<K, V> {
-    const IS_WORTH_IT: bool = mem::needs_drop::<K>() && !mem::needs_drop::<V>();
-
-    fn new() -> Self {
-        Self(Vec::with_capacity(if Self::IS_WORTH_IT { GATHERED } else { 0 }))
-    }
-
-    /// Brings a row into the table, at once or with later ones.
-    #[inline]
-    fn bring<C: Clone>(
-        &mut self,
-        table: &mut Combine<K, C>,
-        (key, value): (K, V),
-        create: impl Fn(V) -> C,
-        add: impl Fn(C, V) -> C,
-    ) {
-        if !Self::IS_WORTH_IT {
-            return table.bring(key, value, create, add);
-        }
-        self.0.push((Owned(key), value));
-        if self.0.len() == GATHERED {
-            self.flush(table, create, add);
-        }
-    }
-
-    /// Brings the gathered rows in.
-    #[inline(never)]
-    fn flush<C: Clone>(
-        &mut self,
-        table: &mut Combine<K, C>,
-        create: impl Fn(V) -> C,
-        add: impl Fn(C, V) -> C,
-    ) {
-        Places::of(&self.0, table).bring(self.0.drain(..), table, create, add);
-    }
-}
-
-/// The map side of a shuffle whose values are combined before they are dealt.
-pub(crate) struct MapSideCombine<K, V, A> {
-    pub(crate) combiner: A,
-    pub(crate) partitioner: KeyPartitioner<K>,
-    pub(crate) value: PhantomData<fn() -> V>,
-}
-
-impl<K: 'static, V: 'static, A: Ship> Ship for MapSideCombine<K, V, A> {
-    fn freeze(&self, out: &mut Frozen) -> Result<(), ShipError> {
-        self.combiner.freeze(out)?;
-        self.partitioner.freeze(out)
-    }
-
-    fn thaw(input: &mut Thawing<'_>) -> Result<Self, ShipError> {
-        let (combiner, partitioner) = (A::thaw(input)?, KeyPartitioner::thaw(input)?);
-        Ok(Self { combiner, partitioner, value: PhantomData })
-    }
-}
-
-impl<K: Data + Hash + Eq, V: Data, A: Combiner<V>> MapSide<(K, V)> for MapSideCombine<K, V, A> {
-    type Row = (K, A::Combined);
-
-    fn deal<'a>(&self, rows: impl Iterator<Item = (K, V)>, task: &'a TaskContext) -> Buckets<'a, Self::Row> {
-        let buckets = Buckets::new(self.partitioner.num_partitions(), task);
-        let functions = (
-            |value| self.combiner.create(value),
-            |one, value| self.combiner.add(one, value),
-            |row: Self::Row| (self.partitioner.partition_inline(&row.0), row),
-        );
-        deal_combined(rows, buckets, functions, task)
-    }
-}
-
-/// Combines rows by key and deals what they make. Of the functions, two combine and the last says to which partition a row
-/// goes.
-pub(super) fn deal_combined<'a, K, V, C, T>(
-    rows: impl Iterator<Item = (K, V)>,
-    buckets: Buckets<'a, T>,
-    (create, add, deal): (impl Fn(V) -> C, impl Fn(C, V) -> C, impl Fn((K, C)) -> (u32, T)),
-    task: &'a TaskContext,
-) -> Buckets<'a, T>
-where
-    K: Data + Hash + Eq,
-    C: Clone,
-    T: Data,
-{
-    let mut combining = Combining::new(buckets, deal, task);
-    let mut gather = Gather::new();
-    rows.for_each(|row| {
-        gather.bring(combining.table(), row, &create, &add);
-        combining.count(1);
-    });
-    gather.flush(combining.table(), &create, &add);
-    combining.finish()
-}
-
-/// A table on the map side, whose rows are dealt every now and then if memory is short and else at the end.
-pub(super) struct Combining<'a, K, C, T, D> {
-    table: Combine<K, C>,
-    buckets: Buckets<'a, T>,
-    deal: D,
-    watch: Watch,
-}
-
-impl<'a, K: Hash + Eq, C: Clone, T: Data, D: Fn((K, C)) -> (u32, T)> Combining<'a, K, C, T, D> {
-    pub(super) fn new(buckets: Buckets<'a, T>, deal: D, task: &'a TaskContext) -> Self {
-        let watch = Watch::new("combining by key before the shuffle", task);
-        Self { table: Combine::with_capacity(0), buckets, deal, watch }
-    }
-
-    pub(super) fn table(&mut self) -> &mut Combine<K, C> {
-        &mut self.table
-    }
-
-    /// Says that so many rows were brought into the table.
-    #[inline]
-    pub(super) fn count(&mut self, rows: u32) {
-        if self.watch.ticks(rows) && self.watch.must_spill(self.table.size().and_copied()) {
-            self.empty();
-            self.buckets.spill();
-            self.watch.spilled();
-        }
-    }
-
-    fn empty(&mut self) {
-        for row in mem::take(&mut self.table.0) {
-            let (partition, row) = (self.deal)(row);
-            self.buckets.push(partition, row);
-        }
-    }
-
-    pub(super) fn finish(mut self) -> Buckets<'a, T> {
-        self.buckets.reserve(self.table.len());
-        self.empty();
-        self.buckets
     }
 }
 
@@ -338,11 +182,12 @@ mod tests {
 
     /// What rows with keys that own memory become in a table.
     fn combined<C: Clone>(create: impl Fn(u64) -> C, add: impl Fn(C, u64) -> C) -> BTreeMap<String, C> {
-        let (mut table, mut gather) = (Combine::with_capacity(0), Gather::new());
-        for x in 0..ROWS {
-            gather.bring(&mut table, (key(x), x), &create, &add);
+        let mut table = Combine::default();
+        let rows: Vec<_> = (0..ROWS).map(|x| (Owned(key(x)), x)).collect();
+        for rows in rows.chunks(GATHERED) {
+            let again = rows.iter().map(|(Owned(key), x)| (Owned(key.clone()), *x));
+            Places::of(rows, &mut table).bring(again, &mut table, &create, &add);
         }
-        gather.flush(&mut table, &create, &add);
         table.into_rows().collect()
     }
 
@@ -361,7 +206,7 @@ mod tests {
         let lists = combined(|x| vec![x], |list, x| [list, vec![x]].concat());
         let digests = combined(|x| x, |digest, x| 31_u64.wrapping_mul(digest).wrapping_add(x));
 
-        assert!(!(ROWS as usize).is_multiple_of(GATHERED) && Gather::<String, u64>::IS_WORTH_IT);
+        assert!(!(ROWS as usize).is_multiple_of(GATHERED));
         let digest =
             |list: &[u64]| list[1..].iter().fold(list[0], |a, x| 31_u64.wrapping_mul(a).wrapping_add(*x));
         assert_eq!(digests, expected.iter().map(|(key, list)| (key.clone(), digest(list))).collect());

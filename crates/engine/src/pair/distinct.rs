@@ -4,7 +4,7 @@ use std::{hash::Hash, marker::PhantomData};
 
 use firesteel_types::PartitionId;
 
-use super::{Input, combine::deal_combined, input::shuffle};
+use super::{Combiner, Input, combining::Combining, input::shuffle};
 use crate::{
     data::Data,
     executor::TaskContext,
@@ -99,6 +99,7 @@ impl Fold for Once {
 }
 
 /// The map side: duplicates within one map task are dropped before rows are dealt.
+#[derive(Clone)]
 struct DropDuplicates<T> {
     partitions: u32,
     row: PhantomData<fn() -> T>,
@@ -121,6 +122,19 @@ impl<T: Data + Hash + Eq> MapSide<T> for DropDuplicates<T> {
         let partitioner = HashPartitioner::new(self.partitions);
         let buckets = Buckets::new(self.partitions, task);
         let deal = |(row, ()): (T, ())| (partitioner.partition_of(&row), row);
-        deal_combined(rows.map(|row| (row, ())), buckets, (|()| (), |(), ()| (), deal), task)
+        let mut combining = Combining::new(self, buckets, deal, task);
+        rows.for_each(|row| combining.bring(row, ()));
+        combining.finish()
     }
+}
+
+/// Rows are keys, and have no value to combine.
+impl<T: Data> Combiner<()> for DropDuplicates<T> {
+    type Combined = ();
+
+    fn create(&self, (): ()) {}
+
+    fn add(&self, (): (), (): ()) {}
+
+    fn merge(&self, (): (), (): ()) {}
 }

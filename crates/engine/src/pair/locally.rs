@@ -42,7 +42,7 @@ impl<K: Data + Hash + Eq, V: Data, A: Combiner<V>> JobFunction<(K, V)> for Combi
     type Output = Vec<(K, A::Combined)>;
 
     fn run(&self, rows: impl Iterator<Item = (K, V)>, _task: &TaskContext) -> Self::Output {
-        let mut combined = Combine::with_capacity(0);
+        let mut combined = Combine::default();
         let (create, add) = (|value| self.combiner.create(value), |one, value| self.combiner.add(one, value));
         rows.for_each(|(key, value)| combined.bring(key, value, create, add));
         combined.into_rows().collect()

@@ -1,14 +1,10 @@
 //! Pairs that rows emit, combined by key before anything is kept of them: the map side of `map_reduce`.
 
-use std::{hash::Hash, marker::PhantomData, mem::needs_drop};
+use std::{hash::Hash, marker::PhantomData};
 
 use super::{
-    Combined, Combiner, Input, Reduce,
-    combine::{Combining, bring_gathered},
-    default_partitioner,
-    gathered::Gathered,
-    input::shuffle,
-    sought::Borrowed,
+    Combined, Combiner, Input, Reduce, combining::Combining, default_partitioner, gathered::Gathered,
+    input::shuffle, sought::Borrowed,
 };
 use crate::{
     data::Data,
@@ -85,10 +81,8 @@ where
     fn deal<'a>(&self, rows: impl Iterator<Item = T>, task: &'a TaskContext) -> Buckets<'a, Self::Row> {
         let buckets = Buckets::new(self.partitioner.num_partitions(), task);
         let deal = |row: Self::Row| (self.partitioner.partition_inline(&row.0), row);
-        let mut combining = Combining::new(buckets, deal, task);
+        let mut combining = Combining::new(&self.combiner, buckets, deal, task);
         let (f, env) = (self.function.function(), self.function.env());
-        let create = |value| self.combiner.create(value);
-        let add = |one, value| self.combiner.add(one, value);
         let mut room = Vec::new();
         let mut bring = |rows: &mut Vec<T>| {
             let mut emit = Emit { pairs: emptied(std::mem::take(&mut room)) };
@@ -96,17 +90,7 @@ where
                 self.function.blame().on(|| f(env, row, &mut emit));
             }
             let Emit { mut pairs } = emit;
-            if needs_drop::<V>() {
-                for (key, value) in pairs.drain(..) {
-                    combining.table().bring_sought(key, value, create, add);
-                    combining.count(1);
-                }
-            } else {
-                for pairs in pairs.chunks(LOOK) {
-                    bring_gathered(pairs, combining.table(), create, add);
-                    combining.count(pairs.len() as u32);
-                }
-            }
+            combining.bring_borrowed(&mut pairs);
             room = emptied(pairs);
         };
         let mut gathered = Gathered::new(ROWS);
@@ -122,8 +106,6 @@ where
 
 /// Rows whose pairs are brought in together, so that many keys are looked up at once.
 const ROWS: usize = 16;
-/// Pairs between two looks at the memory of the task.
-const LOOK: usize = 4096;
 
 /// The same vector without its elements, for pairs of other rows.
 fn emptied<'other, Q: ?Sized, V>(mut pairs: Vec<(Borrowed<'_, Q>, V)>) -> Vec<(Borrowed<'other, Q>, V)> {

@@ -41,6 +41,31 @@ fn keys_and_values_that_own_memory_are_combined_too() {
     });
 }
 
+/// Rows that are so large that the tables of two map tasks are cut into pieces.
+#[test]
+fn large_tables_combine_like_small_ones() {
+    each_backend(|ctx| {
+        let rows = ctx.range_into(0..120_000, 2).map(|x| (x % 40_000, [x; 32]));
+
+        let last = rows.aggregate_by_key_into(
+            3,
+            Vec::new(),
+            |mut seen, row| {
+                seen.push(row[31]);
+                seen
+            },
+            |one, two| [one, two].concat(),
+        );
+        let sums = rows.reduce_by_key(|one, two| std::array::from_fn(|i| one[i] + two[i]));
+
+        let in_order = last.filter(|(key, seen)| *seen == [*key, key + 40_000, key + 80_000]);
+        assert_eq!((last.count().unwrap(), in_order.count().unwrap()), (40_000, 40_000));
+        let right = sums.filter(|(key, sum)| *sum == [3 * key + 120_000; 32]);
+        assert_eq!((sums.count().unwrap(), right.count().unwrap()), (40_000, 40_000));
+        assert_eq!(rows.distinct().count().unwrap(), 120_000);
+    });
+}
+
 #[test]
 fn values_are_folded_and_aggregated_by_key() {
     for_cases(|ctx, case| {

@@ -51,6 +51,26 @@ fn reduce_by_key_of_many_keys() {
     });
 }
 
+/// Rows that do not fit, in tables that are cut into pieces before they are spilled.
+#[test]
+fn reduce_by_key_of_large_tables() {
+    const BUDGET: u64 = 96 << 20;
+    const KEYS: u64 = 600_000;
+    let test = "operators::reduce_by_key_of_large_tables";
+    let peak = in_child(test, || {
+        for shipped in [false, true] {
+            let ctx = tight_to(BUDGET, shipped);
+            let rows = ctx.range_into(0..2 * KEYS, 2).map(|x| (x % KEYS, [x; 30]));
+            let sums = rows.reduce_by_key_into(4, |one, two| std::array::from_fn(|i| one[i] + two[i]));
+
+            assert_eq!(sums.filter(|(key, sum)| *sum == [2 * key + KEYS; 30]).count().unwrap(), KEYS);
+        }
+    });
+    if let Some(peak) = peak {
+        assert!(peak <= BUDGET + BESIDE, "{} MiB", peak >> 20);
+    }
+}
+
 #[test]
 fn group_by_key_of_many_keys() {
     case("operators::group_by_key_of_many_keys", |ctx| {
