@@ -52,8 +52,8 @@ impl<K: Data + Hash + Eq, V: Data, A: Combiner<V>> MapSide<(K, V)> for MapSideCo
     }
 }
 
-/// A table that is larger is cut into pieces. Up to here lookups that wait for each other less than for memory cost less than rows
-/// that wait, measured.
+/// A table that is larger is cut into pieces. Lookups in a smaller one cost less than rows that wait: while one of them waits
+/// for a far cache, the processor goes on with the next.
 const TABLE_BYTES: usize = 8 << 20;
 
 /// Values that are combined by key, and then dealt: in the end, or every now and then if memory is short.

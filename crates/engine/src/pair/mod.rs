@@ -25,6 +25,7 @@ mod rearrange;
 mod repartitioned;
 mod sample_by_key;
 mod sorted;
+mod sorted_in_ranges;
 mod sought;
 mod with_pairs;
 

@@ -4,7 +4,7 @@ use std::{cmp::Ordering, marker::PhantomData};
 
 use firesteel_types::PartitionId;
 
-use super::Input;
+use super::{Input, sorted_in_ranges::sorted_in_ranges};
 use crate::{
     data::Data,
     executor::TaskContext,
@@ -14,9 +14,6 @@ use crate::{
     shuffle::{Batch, Buckets, Deal, MapSide},
     spill::SpillSort,
 };
-
-/// Rows between two checks for an order to end.
-const BATCH: usize = 1 << 14;
 
 /// An [`Rdd`] whose partitions are sorted by key. Made by [`sort_by_key`](crate::OrderedPairRdd::sort_by_key) and its
 /// relatives.
@@ -105,11 +102,7 @@ impl<K: Data + Ord, V: Data> Sorted<K, V> {
                 let blocks = read.blocks(partition, task);
                 // The rows, and half of them again as scratch space.
                 match blocks.lend(size_of::<(K, V)>() * 3 / 2, task) {
-                    Ok(blocks) => {
-                        let mut rows = gather(&blocks, task);
-                        rows.sort_by(compare);
-                        return Either::One(rows.into_iter());
-                    }
+                    Ok(blocks) => return Either::One(sorted_blocks(&blocks, compare, task)),
                     Err(blocks) => blocks.for_each(task, |batch| match batch {
                         Batch::Lent(rows) => rows.iter().for_each(|row| sort.push(row.clone())),
                         Batch::Owned(rows) => rows.into_iter().for_each(|row| sort.push(row)),
@@ -121,14 +114,22 @@ impl<K: Data + Ord, V: Data> Sorted<K, V> {
     }
 }
 
-/// All rows in one vector of exactly their number.
-fn gather<T: Clone>(blocks: &[&[T]], task: &TaskContext) -> Vec<T> {
-    let mut gathered = Vec::with_capacity(blocks.iter().map(|rows| rows.len()).sum());
-    for rows in blocks.iter().flat_map(|rows| rows.chunks(BATCH)) {
-        task.check();
-        gathered.extend_from_slice(rows);
+/// The largest row that is moved while it is sorted. Others stay where they are until they are in order.
+const MOVED_MAX: usize = 32;
+
+/// All rows in order.
+fn sorted_blocks<'a, T: Data, C: Fn(&T, &T) -> Ordering + 'a>(
+    blocks: &[&'a [T]],
+    compare: C,
+    task: &'a TaskContext,
+) -> impl Iterator<Item = T> + use<'a, T, C> {
+    if size_of::<T>() > MOVED_MAX {
+        return Either::One(sorted_in_ranges(blocks, compare, task).cloned());
     }
-    gathered
+    let mut rows = Vec::with_capacity(blocks.iter().map(|rows| rows.len()).sum());
+    blocks.iter().flat_map(|rows| task.batches(rows)).for_each(|batch| rows.extend_from_slice(batch));
+    rows.sort_by(compare);
+    Either::Two(rows.into_iter())
 }
 
 /// Deals rows by ranges, with the comparisons compiled into the loop.

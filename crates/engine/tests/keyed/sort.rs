@@ -32,6 +32,41 @@ fn pairs_are_sorted_by_key_and_equal_keys_stay_in_order() {
 
 /// Behaviours: RDD-019.
 #[test]
+fn partitions_larger_than_a_cache_are_sorted_like_small_ones() {
+    each_backend(|ctx| {
+        for keys in [1, 300, u64::MAX] {
+            assert_sorted_in_one_partition(ctx, 120_000, |x| (scattered(x) % keys, x));
+            // Rows of this size are not moved while they are sorted.
+            assert_sorted_in_one_partition(ctx, 30_000, |x| (scattered(x) % keys, [x; 8]));
+        }
+    });
+}
+
+/// Sorts rows in both orders and looks whether equal keys stay in order.
+#[track_caller]
+fn assert_sorted_in_one_partition<V: Data + PartialEq>(
+    ctx: &Context,
+    rows: u64,
+    row: impl Fn(u64) -> (u64, V),
+) {
+    let rows: Vec<_> = (0..rows).map(row).collect();
+    let (mut up, mut down) = (rows.clone(), rows.clone());
+    up.sort_by_key(|row| row.0);
+    down.sort_by_key(|row| Reverse(row.0));
+    let rdd = ctx.parallelize_into(rows, 3);
+
+    for (order, model) in [(Order::Ascending, up), (Order::Descending, down)] {
+        let sorted = rdd.sort_by_key_into(order, 1).unwrap().collect().unwrap();
+        assert!(sorted == model, "{order:?}");
+    }
+}
+
+fn scattered(x: u64) -> u64 {
+    x.wrapping_mul(0x9E37_79B9_7F4A_7C15).rotate_left(29).wrapping_mul(0xBF58_476D_1CE4_E5B9)
+}
+
+/// Behaviours: RDD-019.
+#[test]
 fn rows_are_sorted_by_what_a_function_gives() {
     for_cases(|ctx, case| {
         let rdd = case.rdd(ctx);
