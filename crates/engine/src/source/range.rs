@@ -97,12 +97,15 @@ impl<N: RangeNumber> Rdd for Range<N> {
     }
 }
 
-/// How far the next numbers are from the first of them.
-static STEPS: [u64; 256] = {
-    let mut steps = [0; 256];
+/// Numbers that are counted and not read.
+const COUNTED: u64 = 4;
+
+/// How far the first of every few numbers is from the first of all.
+static STEPS: [u64; 64] = {
+    let mut steps = [0; 64];
     let mut step = 1;
     while step < steps.len() {
-        steps[step] = step as u64;
+        steps[step] = step as u64 * COUNTED;
         step += 1;
     }
     steps
@@ -148,16 +151,28 @@ impl<N: RangeNumber> Iterator for Numbers<'_, N> {
         (left.unwrap_or(usize::MAX), left.ok())
     }
 
-    /// Steps are read from memory and not counted: the compiler folds a counter into the arithmetic of the functions that
-    /// follow, and so turns a cheap test like `x % 7 == 0` into a division.
+    /// Most steps are read from memory and not counted: the compiler folds a counter into the arithmetic of the functions
+    /// that follow, and so turns a cheap test like `x % 7 == 0` into a division. A few are counted, since then those
+    /// functions begin with what they have in common.
     #[inline]
     fn fold<B, F: FnMut(B, N) -> B>(mut self, init: B, mut f: F) -> B {
         let mut folded = init;
         while self.next < self.batch_end || self.begin_batch() {
             let first = self.start.forward(self.next);
-            let rows = STEPS.len().min((self.batch_end - self.next) as usize);
-            folded = STEPS[..rows].iter().fold(folded, |folded, steps| f(folded, first.forward(*steps)));
-            self.next += rows as u64;
+            // The last ones come one by one, by the same call: a second one would keep the compiler from inlining it.
+            let left = self.batch_end - self.next;
+            let (is_alone, blocks) =
+                if left < COUNTED { (true, 1) } else { (false, STEPS.len().min((left / COUNTED) as usize)) };
+            for step in &STEPS[..blocks] {
+                let first = first.forward(*step);
+                for number in 0..COUNTED {
+                    folded = f(folded, first.forward(number));
+                    if is_alone {
+                        break;
+                    }
+                }
+            }
+            self.next += if is_alone { 1 } else { blocks as u64 * COUNTED };
         }
         folded
     }
