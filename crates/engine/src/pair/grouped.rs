@@ -1,6 +1,10 @@
 //! The adaptor of `group_by_key`.
 
-use std::{hash::Hash, marker::PhantomData};
+use std::{
+    hash::Hash,
+    marker::PhantomData,
+    mem::{self, needs_drop},
+};
 
 use firesteel_types::PartitionId;
 use hashbrown::{HashTable, hash_table::Entry};
@@ -66,7 +70,12 @@ impl<K: Data + Hash + Eq, V: Data> Rdd for Grouped<K, V> {
                 let beside = size_of::<(K, V)>() + 2 * size_of::<u32>() + size_of::<(K, u32)>();
                 match read.blocks(partition, task).lend(beside, task) {
                     Ok(blocks) => {
-                        let groups = group_borrowed(&blocks, task).into_iter();
+                        let rows: usize = blocks.iter().map(|rows| rows.len()).sum();
+                        let groups = if needs_drop::<V>() || u32::try_from(rows).is_err() {
+                            Either::One(group_each(&blocks, task).into_iter())
+                        } else {
+                            Either::Two(group_together(&blocks, task))
+                        };
                         return Either::One(groups.map(|(key, values)| (key, Group::from(values))));
                     }
                     Err(blocks) => blocks.for_each(task, |batch| match batch {
@@ -84,36 +93,46 @@ impl<K: Data + Hash + Eq, V: Data> Rdd for Grouped<K, V> {
     }
 }
 
-/// Groups rows that lie in memory: each key is cloned once and each group allocated once, in its final size.
-fn group_borrowed<K: Data + Hash + Eq, V: Data>(
-    blocks: &[&[(K, V)]],
-    task: &TaskContext,
-) -> Vec<(K, Vec<V>)> {
-    let rows = blocks.iter().map(|rows| rows.len()).sum();
-    // Keys by value, so that a comparison does not reach into a block.
-    let mut places: HashTable<(K, u32)> = HashTable::new();
-    let mut sizes: Vec<u32> = Vec::new();
-    // The group of each row: looked up once, and used again when the values are put in place.
-    let mut group_of: Vec<u32> = Vec::with_capacity(rows);
-    for rows in blocks.iter().flat_map(|rows| task.batches(rows)) {
-        group_of.extend(rows.iter().map(|(key, _)| {
-            match places.entry(hash_of(key), |(other, _)| other == key, |(key, _)| hash_of(key)) {
-                Entry::Occupied(entry) => {
-                    let group = entry.get().1;
-                    sizes[group as usize] += 1;
-                    group
+/// The group of each row, numbered as they come.
+struct Groups<K> {
+    /// Keys by value, so that a comparison does not reach into a block.
+    numbers: HashTable<(K, u32)>,
+    sizes: Vec<u32>,
+    /// Looked up once for each row, and used again when the values are put in place.
+    group_of: Vec<u32>,
+}
+
+impl<K: Data + Hash + Eq> Groups<K> {
+    fn of<V: Data>(blocks: &[&[(K, V)]], task: &TaskContext) -> Self {
+        let rows = blocks.iter().map(|rows| rows.len()).sum();
+        let (mut numbers, mut sizes) = (HashTable::<(K, u32)>::new(), Vec::<u32>::new());
+        let mut group_of = Vec::with_capacity(rows);
+        for rows in blocks.iter().flat_map(|rows| task.batches(rows)) {
+            group_of.extend(rows.iter().map(|(key, _)| {
+                match numbers.entry(hash_of(key), |(other, _)| other == key, |(key, _)| hash_of(key)) {
+                    Entry::Occupied(entry) => {
+                        let group = entry.get().1;
+                        sizes[group as usize] += 1;
+                        group
+                    }
+                    Entry::Vacant(entry) => {
+                        let group = place_of(sizes.len());
+                        entry.insert((key.clone(), group));
+                        sizes.push(1);
+                        group
+                    }
                 }
-                Entry::Vacant(entry) => {
-                    let group = place_of(sizes.len());
-                    entry.insert((key.clone(), group));
-                    sizes.push(1);
-                    group
-                }
-            }
-        }));
+            }));
+        }
+        Self { numbers, sizes, group_of }
     }
+}
+
+/// Groups rows that lie in memory, with a vector for each group from the beginning.
+fn group_each<K: Data + Hash + Eq, V: Data>(blocks: &[&[(K, V)]], task: &TaskContext) -> Vec<(K, Vec<V>)> {
+    let Groups { numbers, sizes, group_of } = Groups::of(blocks, task);
     let mut keys: Vec<Option<K>> = sizes.iter().map(|_| None).collect();
-    places.into_iter().for_each(|(key, group)| keys[group as usize] = Some(key));
+    numbers.into_iter().for_each(|(key, group)| keys[group as usize] = Some(key));
     let empty = |(key, size): (Option<K>, u32)| {
         (key.expect("every group has a key"), Vec::with_capacity(size as usize))
     };
@@ -125,6 +144,40 @@ fn group_borrowed<K: Data + Hash + Eq, V: Data>(
         }
     }
     groups
+}
+
+/// Groups rows whose values own nothing: they lie side by side, and a group is made when it is asked for.
+///
+/// Groups come in the order of their keys in a hash table. So do the rows of most other keyed operators; one that looks
+/// the keys of the one up in a table of the other goes through it from its beginning to its end.
+fn group_together<'a, K: Data + Hash + Eq, V: Data>(
+    blocks: &[&'a [(K, V)]],
+    task: &'a TaskContext,
+) -> impl Iterator<Item = (K, Vec<V>)> + use<'a, K, V> {
+    let Groups { numbers, sizes: mut ends, group_of } = Groups::of(blocks, task);
+    // Where each group begins; it is where the group ends when all its values are in place.
+    let mut start = 0;
+    for (_, group) in &numbers {
+        start += mem::replace(&mut ends[*group as usize], start);
+    }
+    // Something has to be there before the values are.
+    let mut values = match blocks.iter().find_map(|rows| rows.first()) {
+        Some((_, value)) => vec![value.clone(); group_of.len()],
+        None => Vec::new(),
+    };
+    let mut group_of = group_of.into_iter();
+    for rows in blocks.iter().flat_map(|rows| task.batches(rows)) {
+        for ((_, value), group) in rows.iter().zip(&mut group_of) {
+            let end = &mut ends[group as usize];
+            values[*end as usize] = value.clone();
+            *end += 1;
+        }
+    }
+    let mut start = 0;
+    numbers.into_iter().map(move |(key, group)| {
+        let end = ends[group as usize] as usize;
+        (key, values[mem::replace(&mut start, end)..end].to_vec())
+    })
 }
 
 fn place_of(groups: usize) -> u32 {

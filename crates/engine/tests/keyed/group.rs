@@ -12,6 +12,17 @@ fn as_groups<K>(model: impl IntoIterator<Item = (K, Vec<i64>)>) -> Vec<(K, Group
 }
 
 #[test]
+fn values_that_own_memory_are_grouped_like_others() {
+    for_cases(|ctx, case| {
+        let numbers = case.rdd(ctx).group_by_key_into(case.outputs);
+        let texts = case.rdd(ctx).map_values(|x| x.to_string()).group_by_key_into(case.outputs);
+
+        let numbers = numbers.map_values(|group| group.iter().map(i64::to_string).collect::<Vec<_>>());
+        assert_eq!(sorted(&texts.map_values(|group| group.to_vec())), sorted(&numbers));
+    });
+}
+
+#[test]
 fn values_are_grouped_by_key_in_the_order_they_have() {
     for_cases(|ctx, case| {
         let (rdd, groups) = (case.rdd(ctx), as_groups(case.groups()));
