@@ -4,7 +4,7 @@ use std::{hash::Hash, marker::PhantomData};
 
 use firesteel_types::PartitionId;
 
-use super::{Combiner, Input, MapSideCombine};
+use super::{Combiner, Input, MapSideCombine, combining::KeysSeen};
 use crate::{
     data::Data,
     executor::TaskContext,
@@ -49,6 +49,7 @@ impl<K: Data + Hash + Eq, V: Data, A: Combiner<V>> Combined<K, V, A> {
         let input = Input::new(parent, partitioner, false, || MapSideCombine {
             combiner: combiner.clone(),
             partitioner: partitioner.clone(),
+            keys: KeysSeen::default(),
             value: PhantomData,
         });
         Self::reading(builder, input, combiner)

@@ -4,6 +4,7 @@ use std::{
     hash::Hash,
     marker::PhantomData,
     mem::{self, needs_drop},
+    sync::atomic::{AtomicUsize, Ordering::Relaxed},
 };
 
 use super::{
@@ -25,6 +26,7 @@ use crate::{
 pub(crate) struct MapSideCombine<K, V, A> {
     pub(crate) combiner: A,
     pub(crate) partitioner: KeyPartitioner<K>,
+    pub(crate) keys: KeysSeen,
     pub(crate) value: PhantomData<fn() -> V>,
 }
 
@@ -36,7 +38,7 @@ impl<K: 'static, V: 'static, A: Ship> Ship for MapSideCombine<K, V, A> {
 
     fn thaw(input: &mut Thawing<'_>) -> Result<Self, ShipError> {
         let (combiner, partitioner) = (A::thaw(input)?, KeyPartitioner::thaw(input)?);
-        Ok(Self { combiner, partitioner, value: PhantomData })
+        Ok(Self { combiner, partitioner, keys: KeysSeen::default(), value: PhantomData })
     }
 }
 
@@ -46,9 +48,23 @@ impl<K: Data + Hash + Eq, V: Data, A: Combiner<V>> MapSide<(K, V)> for MapSideCo
     fn deal<'a>(&self, rows: impl Iterator<Item = (K, V)>, task: &'a TaskContext) -> Buckets<'a, Self::Row> {
         let buckets = Buckets::new(self.partitioner.num_partitions(), task);
         let deal = |row: Self::Row| (self.partitioner.partition_inline(&row.0), row);
-        let mut combining = Combining::new(&self.combiner, buckets, deal, task);
+        let mut combining = Combining::new(&self.combiner, &self.keys, buckets, deal, task);
         rows.for_each(|(key, value)| combining.bring(key, value));
         combining.finish()
+    }
+}
+
+/// How many keys the last map task of a stage had, as far as this process knows: about as many as the next one will have.
+///
+/// A table that begins with room for them does not have to grow again and again.
+#[derive(Default)]
+pub(crate) struct KeysSeen(AtomicUsize);
+
+impl KeysSeen {
+    /// The keys to expect, of which each takes so many bytes.
+    fn expected(&self, bytes: usize, task: &TaskContext) -> usize {
+        // A guess must not take what the task may not have.
+        self.0.load(Relaxed).min(task.room() as usize / 4 / bytes.max(1))
     }
 }
 
@@ -62,6 +78,7 @@ const TABLE_BYTES: usize = 8 << 20;
 /// those that own nothing, once there are many keys, for very many ([`Pieces`]).
 pub(super) struct Combining<'a, 'b, K, V, A: Combiner<V>, T, D> {
     combiner: &'b A,
+    keys: &'b KeysSeen,
     table: Combine<K, A::Combined>,
     gathered: Vec<(Owned<K>, V)>,
     pieces: Option<Pieces<K, V, A::Combined>>,
@@ -83,16 +100,22 @@ where
     const IS_GATHERING: bool = needs_drop::<K>() && !needs_drop::<V>();
     const HAS_PIECES: bool = !needs_drop::<K>() && !needs_drop::<V>();
 
-    pub(super) fn new(combiner: &'b A, buckets: Buckets<'a, T>, deal: D, task: &'a TaskContext) -> Self {
-        Self {
-            combiner,
-            table: Combine::default(),
-            gathered: Vec::new(),
-            pieces: None,
-            buckets,
-            deal,
-            watch: Watch::new("combining by key before the shuffle", task),
-        }
+    pub(super) fn new(
+        combiner: &'b A,
+        keys: &'b KeysSeen,
+        buckets: Buckets<'a, T>,
+        deal: D,
+        task: &'a TaskContext,
+    ) -> Self {
+        let watch = Watch::new("combining by key before the shuffle", task);
+        let expected = keys.expected(size_of::<(K, A::Combined)>(), task);
+        let mut table = Combine::with_capacity(expected);
+        let pieces = Self::is_large(&table).then(|| Pieces::of(mem::take(&mut table), expected));
+        Self { combiner, keys, table, gathered: Vec::new(), pieces, buckets, deal, watch }
+    }
+
+    fn is_large(table: &Combine<K, A::Combined>) -> bool {
+        Self::HAS_PIECES && table.size().held > TABLE_BYTES
     }
 
     #[inline]
@@ -146,8 +169,9 @@ where
 
     #[cold]
     fn look(&mut self) {
-        if Self::HAS_PIECES && self.table.size().held > TABLE_BYTES {
-            self.pieces = Some(Pieces::of(mem::take(&mut self.table)));
+        if Self::is_large(&self.table) {
+            let keys = self.table.len();
+            self.pieces = Some(Pieces::of(mem::take(&mut self.table), keys));
         }
         let size = self.pieces.as_ref().map_or_else(|| self.table.size(), Pieces::size);
         if self.watch.must_spill(size.and_copied()) {
@@ -162,17 +186,19 @@ where
         self.bring_gathered();
         let (create, add) = functions(self.combiner);
         let table = mem::take(&mut self.table);
-        self.buckets.reserve(table.len());
+        let mut keys = table.len();
+        self.buckets.reserve(keys);
         self.deal(table.into_rows());
-        for (index, table) in
-            self.pieces.take().into_iter().flat_map(|pieces| pieces.into_tables(create, add)).enumerate()
-        {
+        let pieces = self.pieces.take().into_iter().flat_map(|pieces| pieces.into_tables(create, add));
+        for (index, table) in pieces.enumerate() {
             if index == 0 {
                 // Pieces are about as large as each other.
                 self.buckets.reserve(table.len() * PIECES);
             }
+            keys += table.len();
             self.deal(table);
         }
+        self.keys.0.store(keys, Relaxed);
     }
 
     fn deal(&mut self, rows: impl IntoIterator<Item = (K, A::Combined)>) {

@@ -4,7 +4,11 @@ use std::{hash::Hash, marker::PhantomData};
 
 use firesteel_types::PartitionId;
 
-use super::{Combiner, Input, combining::Combining, input::shuffle};
+use super::{
+    Combiner, Input,
+    combining::{Combining, KeysSeen},
+    input::shuffle,
+};
 use crate::{
     data::Data,
     executor::TaskContext,
@@ -37,7 +41,7 @@ impl<T: Data + Hash + Eq> Distinct<T> {
             let builder = builder.parents(vec![input.parent()]).partitioner(handle.partitioner().cloned());
             return Self { handle: builder.build(), input };
         }
-        let side = DropDuplicates { partitions, row: PhantomData };
+        let side = DropDuplicates { partitions, keys: KeysSeen::default(), row: PhantomData };
         let input: Input<T, T> = Input::Shuffle(shuffle(parent, partitions, false, side));
         Self { handle: builder.parents(vec![input.parent()]).build(), input }
     }
@@ -98,10 +102,22 @@ impl Fold for Once {
     }
 }
 
+impl Combiner<()> for Once {
+    type Combined = ();
+
+    fn create(&self, (): ()) {}
+
+    fn add(&self, (): (), (): ()) {}
+
+    fn merge(&self, (): (), (): ()) {}
+}
+
+crate::ship!(impl[] Once {});
+
 /// The map side: duplicates within one map task are dropped before rows are dealt.
-#[derive(Clone)]
 struct DropDuplicates<T> {
     partitions: u32,
+    keys: KeysSeen,
     row: PhantomData<fn() -> T>,
 }
 
@@ -111,7 +127,7 @@ impl<T> Ship for DropDuplicates<T> {
     }
 
     fn thaw(input: &mut Thawing<'_>) -> Result<Self, ShipError> {
-        Ok(Self { partitions: input.value()?, row: PhantomData })
+        Ok(Self { partitions: input.value()?, keys: KeysSeen::default(), row: PhantomData })
     }
 }
 
@@ -122,19 +138,8 @@ impl<T: Data + Hash + Eq> MapSide<T> for DropDuplicates<T> {
         let partitioner = HashPartitioner::new(self.partitions);
         let buckets = Buckets::new(self.partitions, task);
         let deal = |(row, ()): (T, ())| (partitioner.partition_of(&row), row);
-        let mut combining = Combining::new(self, buckets, deal, task);
+        let mut combining = Combining::new(&Once, &self.keys, buckets, deal, task);
         rows.for_each(|row| combining.bring(row, ()));
         combining.finish()
     }
-}
-
-/// Rows are keys, and have no value to combine.
-impl<T: Data> Combiner<()> for DropDuplicates<T> {
-    type Combined = ();
-
-    fn create(&self, (): ()) {}
-
-    fn add(&self, (): (), (): ()) {}
-
-    fn merge(&self, (): (), (): ()) {}
 }

@@ -30,9 +30,9 @@ pub(super) struct Pieces<K, V, C> {
 }
 
 impl<K: Hash + Eq, V, C: Clone> Pieces<K, V, C> {
-    /// The pieces of a table.
-    pub(super) fn of(table: Combine<K, C>) -> Self {
-        let keys = table.len() / PIECES;
+    /// The pieces of a table, with room for so many keys in all.
+    pub(super) fn of(table: Combine<K, C>, keys: usize) -> Self {
+        let keys = keys / PIECES;
         // A little more than the mean, so that the usual spread does not make pieces grow.
         let mut tables: Vec<_> = (0..PIECES).map(|_| HashTable::with_capacity(keys + keys / 4)).collect();
         for row in table.into_rows() {
@@ -139,7 +139,7 @@ mod tests {
         let mut table = Combine::default();
         (0..20_000).map(row).for_each(|(key, value)| table.bring(key, value, create, add));
 
-        let mut pieces = Pieces::of(table);
+        let mut pieces = Pieces::of(table, 0);
         (20_000..60_000).for_each(|x| pieces.bring(row(x), create, add));
 
         let waited = pieces.waiting.iter().map(Vec::len).sum::<usize>();

@@ -41,11 +41,11 @@ fn keys_and_values_that_own_memory_are_combined_too() {
     });
 }
 
-/// Rows that are so large that the tables of two map tasks are cut into pieces.
+/// Rows that are so large that the tables of map tasks are cut into pieces, the later ones from the beginning.
 #[test]
 fn large_tables_combine_like_small_ones() {
     each_backend(|ctx| {
-        let rows = ctx.range_into(0..120_000, 2).map(|x| (x % 40_000, [x; 32]));
+        let rows = ctx.range_into(0..120_000, 4).map(|x| (x % 40_000, [x; 32]));
 
         let last = rows.aggregate_by_key_into(
             3,
