@@ -8,7 +8,7 @@ use hashbrown::{
 };
 
 use super::sought::{Borrowed, Owned, Sought};
-use crate::{partitioner::hash_of, spill::Size};
+use crate::{executor::TaskContext, partitioner::hash_of, spill::Size};
 
 /// The combined value of each key seen so far.
 pub(crate) struct Combine<K, C>(HashTable<(K, C)>);
@@ -69,7 +69,7 @@ impl<K: Hash + Eq, C: Clone> Combine<K, C> {
 
     /// What it holds. One that is nearly full is about to be copied into one of twice its size.
     pub(crate) fn size(&self) -> Size {
-        let held = self.0.capacity() * (size_of::<(K, C)>() + 1);
+        let held = bytes_of(&self.0);
         let is_nearly_full = self.0.capacity() - self.0.len() < 128;
         Size { held, growth: if is_nearly_full { 2 * held } else { 0 } }
     }
@@ -82,6 +82,17 @@ impl<K: Hash + Eq, C: Clone> Combine<K, C> {
     pub(crate) fn table(&mut self) -> &mut HashTable<(K, C)> {
         &mut self.0
     }
+}
+
+/// The memory of a table itself: its rows, and a byte for each to find it.
+pub(super) fn bytes_of<T>(table: &HashTable<T>) -> usize {
+    table.capacity() * (size_of::<T>() + 1)
+}
+
+/// As many of the keys that a table may get as there should be room for at once: a guess must not take what the task may not
+/// have.
+pub(crate) fn room_for<K, C>(keys: usize, task: &TaskContext) -> usize {
+    keys.min(task.room() as usize / 4 / size_of::<(K, C)>().max(1))
 }
 
 /// Brings a row into a table whose keys have the hashes that `hash_of` gives.

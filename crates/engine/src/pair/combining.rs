@@ -9,7 +9,7 @@ use std::{
 
 use super::{
     Combine, Combiner,
-    combine::{GATHERED, Places},
+    combine::{GATHERED, Places, room_for},
     pieces::{PIECES, Pieces},
     sought::{Owned, Sought},
 };
@@ -60,14 +60,6 @@ impl<K: Data + Hash + Eq, V: Data, A: Combiner<V>> MapSide<(K, V)> for MapSideCo
 #[derive(Default)]
 pub(crate) struct KeysSeen(AtomicUsize);
 
-impl KeysSeen {
-    /// The keys to expect, of which each takes so many bytes.
-    fn expected(&self, bytes: usize, task: &TaskContext) -> usize {
-        // A guess must not take what the task may not have.
-        self.0.load(Relaxed).min(task.room() as usize / 4 / bytes.max(1))
-    }
-}
-
 /// A table that is larger is cut into pieces. Lookups in a smaller one cost less than rows that wait: while one of them waits
 /// for a far cache, the processor goes on with the next.
 const TABLE_BYTES: usize = 8 << 20;
@@ -108,7 +100,7 @@ where
         task: &'a TaskContext,
     ) -> Self {
         let watch = Watch::new("combining by key before the shuffle", task);
-        let expected = keys.expected(size_of::<(K, A::Combined)>(), task);
+        let expected = room_for::<K, A::Combined>(keys.0.load(Relaxed), task);
         let mut table = Combine::with_capacity(expected);
         let pieces = Self::is_large(&table).then(|| Pieces::of(mem::take(&mut table), expected));
         Self { combiner, keys, table, gathered: Vec::new(), pieces, buckets, deal, watch }

@@ -5,7 +5,7 @@ use std::hash::Hash;
 use hashbrown::HashTable;
 
 use super::{
-    combine::{Combine, bring_into},
+    combine::{Combine, bring_into, bytes_of},
     sought::Owned,
 };
 use crate::{partitioner::hash_of, spill::Size};
@@ -89,10 +89,6 @@ impl<K: Hash + Eq, V, C: Clone> Pieces<K, V, C> {
             table
         })
     }
-}
-
-fn bytes_of<T>(table: &HashTable<T>) -> usize {
-    table.capacity() * (size_of::<T>() + 1)
 }
 
 #[inline(never)]
