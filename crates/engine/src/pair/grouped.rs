@@ -67,7 +67,9 @@ impl<K: Data + Hash + Eq, V: Data> Rdd for Grouped<K, V> {
                 .rows(partition, task)
                 .for_each(|(key, value)| groups.bring(key, value, Filling::of, Filling::with)),
             Input::Shuffle(read) => {
-                let beside = size_of::<(K, V)>() + 2 * size_of::<u32>() + size_of::<(K, u32)>();
+                // Values that own nothing are copied to their groups while all of them are still there.
+                let once_more = if needs_drop::<V>() { 0 } else { size_of::<V>() };
+                let beside = size_of::<(K, V)>() + 2 * size_of::<u32>() + size_of::<(K, u32)>() + once_more;
                 match read.blocks(partition, task).lend(beside, task) {
                     Ok(blocks) => {
                         let rows: usize = blocks.iter().map(|rows| rows.len()).sum();

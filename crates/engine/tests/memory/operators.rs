@@ -96,6 +96,21 @@ fn group_by_key_of_one_huge_key() {
     });
 }
 
+/// Values that own nothing and are large, so that what is made of them counts more than what finds them.
+#[test]
+fn group_by_key_of_one_key_with_large_values() {
+    case("operators::group_by_key_of_one_key_with_large_values", |ctx| {
+        // Some of these just fit, and some just do not.
+        for rows in (2_000..20_000).step_by(2_000) {
+            let groups = ctx.range_into(0..rows, 4).map(|x| (7_u8, [x; 30])).group_by_key();
+            let values = groups.flat_map(|(_, values)| values.into_iter());
+            let sums = values.map(|x| (x[0] % 100, x[29])).reduce_by_key(|a, b| a + b);
+
+            assert_eq!(sums.values().reduce(|a, b| a + b).unwrap(), rows * (rows - 1) / 2);
+        }
+    });
+}
+
 #[test]
 fn sort_by_key() {
     case("operators::sort_by_key", |ctx| {
