@@ -177,3 +177,31 @@ impl<N: RangeNumber> Iterator for Numbers<'_, N> {
         folded
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::prelude::*;
+
+    /// Enough of them for more than one batch.
+    const MOST: u64 = 200;
+
+    /// Asks for some of the numbers one by one, and for the others all at once.
+    fn is_whole(len: u64, alone: usize) -> bool {
+        let task = TaskContext::current().expect("it is asked in a task");
+        let (start, pace) = (-7_i32, Pace::new(&task));
+        let mut numbers = Numbers { start, next: 0, batch_end: 0, end: len, pace };
+        let mut seen: Vec<i32> = numbers.by_ref().take(alone).collect();
+        numbers.for_each(|number| seen.push(number));
+        seen.into_iter().eq(start..start + len as i32)
+    }
+
+    #[test]
+    fn no_number_is_left_out_wherever_one_by_one_ends() {
+        let ctx = Context::local(2).unwrap();
+
+        let broken = ctx.range(0..MOST).filter(|len| !(0..=*len as usize).all(|alone| is_whole(*len, alone)));
+
+        assert_eq!(broken.collect().unwrap(), [0_u64; 0]);
+    }
+}
