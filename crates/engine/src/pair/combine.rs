@@ -8,7 +8,7 @@ use hashbrown::{
 };
 
 use super::sought::{Borrowed, Owned, Sought};
-use crate::{executor::TaskContext, partitioner::hash_of, spill::Size};
+use crate::{partitioner::hash_of, spill::Size};
 
 /// The combined value of each key seen so far.
 pub(crate) struct Combine<K, C>(HashTable<(K, C)>);
@@ -89,12 +89,6 @@ pub(super) fn bytes_of<T>(table: &HashTable<T>) -> usize {
     table.capacity() * (size_of::<T>() + 1)
 }
 
-/// As many of the keys that a table may get as there should be room for at once: a guess must not take what the task may not
-/// have.
-pub(crate) fn room_for<K, C>(keys: usize, task: &TaskContext) -> usize {
-    keys.min(task.room() as usize / 4 / size_of::<(K, C)>().max(1))
-}
-
 /// Brings a row into a table whose keys have the hashes that `hash_of` gives.
 #[inline]
 pub(super) fn bring_into<K, V, C: Clone>(
@@ -137,16 +131,16 @@ pub(super) const GATHERED: usize = 64;
 pub(super) struct Places {
     hashes: [u64; GATHERED],
     buckets: [Option<usize>; GATHERED],
+    /// What there was room for. In a table that has grown since, keys are elsewhere.
+    capacity: usize,
 }
 
 impl Places {
-    /// Looks the keys of up to [`GATHERED`] rows up, and makes room for all of them.
+    /// Looks the keys of up to [`GATHERED`] rows up.
     pub(super) fn of<K: Hash + Eq, C: Clone, S: Sought<K>, V>(
         rows: &[(S, V)],
-        Combine(table): &mut Combine<K, C>,
+        Combine(table): &Combine<K, C>,
     ) -> Self {
-        // The table must not grow later, or places were no longer right.
-        table.reserve(rows.len(), |row| hash_of(&row.0));
         let (mut hashes, mut buckets) = ([0; GATHERED], [None; GATHERED]);
         for (hash, (key, _)) in hashes.iter_mut().zip(rows) {
             *hash = key.hash();
@@ -164,10 +158,13 @@ impl Places {
         for (bucket, (key, _)) in buckets.iter_mut().zip(rows) {
             *bucket = bucket.filter(|bucket| table.get_bucket(*bucket).is_some_and(|row| key.is(&row.0)));
         }
-        Self { hashes, buckets }
+        Self { hashes, buckets, capacity: table.capacity() }
     }
 
     /// Brings the rows in whose keys were looked up, in their order.
+    ///
+    /// The table grows when it would have grown if they had come one by one, so that its order does not tell which rows
+    /// came together.
     pub(super) fn bring<K: Hash + Eq, C: Clone, S: Sought<K>, V>(
         self,
         rows: impl Iterator<Item = (S, V)>,
@@ -176,7 +173,9 @@ impl Places {
         add: impl Fn(C, V) -> C,
     ) {
         for ((key, value), (bucket, hash)) in rows.zip(self.buckets.into_iter().zip(self.hashes)) {
-            match bucket.and_then(|bucket| table.0.get_bucket_entry(bucket).ok()) {
+            // A full table grows before it is asked.
+            let is_in_place = table.0.capacity() == self.capacity && table.len() < self.capacity;
+            match bucket.filter(|_| is_in_place).and_then(|bucket| table.0.get_bucket_entry(bucket).ok()) {
                 Some(entry) => replace(entry, |combined| add(combined, value)),
                 // New, or the key of another gathered row, or not where it was looked for first.
                 None => table.bring_sought(hash, key, value, &create, &add),
@@ -197,7 +196,7 @@ mod tests {
         let rows: Vec<_> = (0..ROWS).map(|x| (Owned(key(x)), x)).collect();
         for rows in rows.chunks(GATHERED) {
             let again = rows.iter().map(|(Owned(key), x)| (Owned(key.clone()), *x));
-            Places::of(rows, &mut table).bring(again, &mut table, &create, &add);
+            Places::of(rows, &table).bring(again, &mut table, &create, &add);
         }
         table.into_rows().collect()
     }

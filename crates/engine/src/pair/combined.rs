@@ -4,7 +4,7 @@ use std::{hash::Hash, marker::PhantomData};
 
 use firesteel_types::PartitionId;
 
-use super::{Combiner, Input, MapSideCombine, combining::KeysSeen};
+use super::{Combiner, Input, MapSideCombine};
 use crate::{
     data::Data,
     executor::TaskContext,
@@ -49,7 +49,6 @@ impl<K: Data + Hash + Eq, V: Data, A: Combiner<V>> Combined<K, V, A> {
         let input = Input::new(parent, partitioner, false, || MapSideCombine {
             combiner: combiner.clone(),
             partitioner: partitioner.clone(),
-            keys: KeysSeen::default(),
             value: PhantomData,
         });
         Self::reading(builder, input, combiner)
@@ -91,7 +90,7 @@ impl<K: Data + Hash + Eq, V: Data, A: Combiner<V>> Rdd for Combined<K, V, A> {
             Input::Shuffle(read) => {
                 let blocks = read.blocks(partition, task);
                 // At least as many keys as the largest block has: each block has every key once.
-                let mut combined = SpillTable::new(fold, blocks.most_rows(), "combining by key", task);
+                let mut combined = SpillTable::new(fold, blocks.most_rows(task), "combining by key", task);
                 let merge = |one, two| how.merge(one, two);
                 blocks.for_each(task, |batch| match batch {
                     Batch::Lent(rows) => {

@@ -4,12 +4,14 @@ use std::{
     hash::Hash,
     marker::PhantomData,
     mem::{self, needs_drop},
-    sync::atomic::{AtomicUsize, Ordering::Relaxed},
 };
+
+use hashbrown::HashTable;
 
 use super::{
     Combine, Combiner,
-    combine::{GATHERED, Places, room_for},
+    combine::{GATHERED, Places},
+    gathered::Gathered,
     pieces::{PIECES, Pieces},
     sought::{Owned, Sought},
 };
@@ -26,7 +28,6 @@ use crate::{
 pub(crate) struct MapSideCombine<K, V, A> {
     pub(crate) combiner: A,
     pub(crate) partitioner: KeyPartitioner<K>,
-    pub(crate) keys: KeysSeen,
     pub(crate) value: PhantomData<fn() -> V>,
 }
 
@@ -38,7 +39,7 @@ impl<K: 'static, V: 'static, A: Ship> Ship for MapSideCombine<K, V, A> {
 
     fn thaw(input: &mut Thawing<'_>) -> Result<Self, ShipError> {
         let (combiner, partitioner) = (A::thaw(input)?, KeyPartitioner::thaw(input)?);
-        Ok(Self { combiner, partitioner, keys: KeysSeen::default(), value: PhantomData })
+        Ok(Self { combiner, partitioner, value: PhantomData })
     }
 }
 
@@ -48,17 +49,11 @@ impl<K: Data + Hash + Eq, V: Data, A: Combiner<V>> MapSide<(K, V)> for MapSideCo
     fn deal<'a>(&self, rows: impl Iterator<Item = (K, V)>, task: &'a TaskContext) -> Buckets<'a, Self::Row> {
         let buckets = Buckets::new(self.partitioner.num_partitions(), task);
         let deal = |row: Self::Row| (self.partitioner.partition_inline(&row.0), row);
-        let mut combining = Combining::new(&self.combiner, &self.keys, buckets, deal, task);
+        let mut combining = Combining::new(&self.combiner, buckets, deal, task);
         rows.for_each(|(key, value)| combining.bring(key, value));
         combining.finish()
     }
 }
-
-/// How many keys the last map task of a stage had, as far as this process knows: about as many as the next one will have.
-///
-/// A table that begins with room for them does not have to grow again and again.
-#[derive(Default)]
-pub(crate) struct KeysSeen(AtomicUsize);
 
 /// A table that is larger is cut into pieces. Lookups in a smaller one cost less than rows that wait: while one of them waits
 /// for a far cache, the processor goes on with the next.
@@ -68,11 +63,13 @@ const TABLE_BYTES: usize = 8 << 20;
 ///
 /// Rows come in one by one, or wait for others where that is faster: those whose keys own memory for a few ([`Places`]),
 /// those that own nothing, once there are many keys, for very many ([`Pieces`]).
+///
+/// The rows of a task alone decide how its tables grow, and so in which order they are dealt: a task that runs again deals
+/// the same rows in the same order.
 pub(super) struct Combining<'a, 'b, K, V, A: Combiner<V>, T, D> {
     combiner: &'b A,
-    keys: &'b KeysSeen,
     table: Combine<K, A::Combined>,
-    gathered: Vec<(Owned<K>, V)>,
+    gathered: Gathered<(Owned<K>, V)>,
     pieces: Option<Pieces<K, V, A::Combined>>,
     buckets: Buckets<'a, T>,
     /// Says to which partition a key and its value go, and as what.
@@ -92,30 +89,17 @@ where
     const IS_GATHERING: bool = needs_drop::<K>() && !needs_drop::<V>();
     const HAS_PIECES: bool = !needs_drop::<K>() && !needs_drop::<V>();
 
-    pub(super) fn new(
-        combiner: &'b A,
-        keys: &'b KeysSeen,
-        buckets: Buckets<'a, T>,
-        deal: D,
-        task: &'a TaskContext,
-    ) -> Self {
+    pub(super) fn new(combiner: &'b A, buckets: Buckets<'a, T>, deal: D, task: &'a TaskContext) -> Self {
         let watch = Watch::new("combining by key before the shuffle", task);
-        let expected = room_for::<K, A::Combined>(keys.0.load(Relaxed), task);
-        let mut table = Combine::with_capacity(expected);
-        let pieces = Self::is_large(&table).then(|| Pieces::of(mem::take(&mut table), expected));
-        Self { combiner, keys, table, gathered: Vec::new(), pieces, buckets, deal, watch }
-    }
-
-    fn is_large(table: &Combine<K, A::Combined>) -> bool {
-        Self::HAS_PIECES && table.size().held > TABLE_BYTES
+        let gathered = Gathered::new(if Self::IS_GATHERING { GATHERED } else { 0 });
+        Self { combiner, table: Combine::default(), gathered, pieces: None, buckets, deal, watch }
     }
 
     #[inline]
     pub(super) fn bring(&mut self, key: K, value: V) {
         let (create, add) = functions(self.combiner);
         if Self::IS_GATHERING {
-            self.gathered.push((Owned(key), value));
-            if self.gathered.len() == GATHERED {
+            if self.gathered.push((Owned(key), value)) {
                 self.bring_gathered();
             }
         } else if let Some(pieces) = &mut self.pieces {
@@ -133,7 +117,7 @@ where
             rows.drain(..).for_each(|(key, value)| self.bring(key.into_key(), value));
         } else if Self::IS_GATHERING {
             for rows in rows.chunks(GATHERED) {
-                Places::of(rows, &mut self.table).bring(rows.iter().cloned(), &mut self.table, create, add);
+                Places::of(rows, &self.table).bring(rows.iter().cloned(), &mut self.table, create, add);
                 self.count(rows.len() as u32);
             }
             rows.clear();
@@ -148,8 +132,8 @@ where
     #[inline(never)]
     fn bring_gathered(&mut self) {
         let (create, add) = functions(self.combiner);
-        let places = Places::of(&self.gathered, &mut self.table);
-        places.bring(self.gathered.drain(..), &mut self.table, create, add);
+        let table = &mut self.table;
+        self.gathered.hand_out(|rows| Places::of(rows, table).bring(rows.drain(..), table, create, add));
     }
 
     #[inline]
@@ -161,12 +145,11 @@ where
 
     #[cold]
     fn look(&mut self) {
-        if Self::is_large(&self.table) {
-            let keys = self.table.len();
-            self.pieces = Some(Pieces::of(mem::take(&mut self.table), keys));
+        if Self::HAS_PIECES && self.table.size().held > TABLE_BYTES {
+            self.pieces = Some(Pieces::of(mem::take(&mut self.table)));
         }
-        let size = self.pieces.as_ref().map_or_else(|| self.table.size(), Pieces::size);
-        if self.watch.must_spill(size.and_copied()) {
+        let size = self.pieces.as_ref().map_or_else(|| self.table.size().and_copied(), Pieces::size);
+        if self.watch.must_spill(size) {
             self.empty();
             self.buckets.spill();
             self.watch.spilled();
@@ -177,20 +160,15 @@ where
     fn empty(&mut self) {
         self.bring_gathered();
         let (create, add) = functions(self.combiner);
-        let table = mem::take(&mut self.table);
-        let mut keys = table.len();
-        self.buckets.reserve(keys);
-        self.deal(table.into_rows());
-        let pieces = self.pieces.take().into_iter().flat_map(|pieces| pieces.into_tables(create, add));
-        for (index, table) in pieces.enumerate() {
-            if index == 0 {
-                // Pieces are about as large as each other.
-                self.buckets.reserve(table.len() * PIECES);
-            }
-            keys += table.len();
-            self.deal(table);
-        }
-        self.keys.0.store(keys, Relaxed);
+        let Some(pieces) = self.pieces.take() else {
+            let table = mem::take(&mut self.table);
+            self.buckets.reserve(table.len());
+            return self.deal(table.into_rows());
+        };
+        let mut tables = pieces.into_tables(create, add).peekable();
+        // Pieces are about as large as each other.
+        self.buckets.reserve(tables.peek().map_or(0, HashTable::len) * PIECES);
+        tables.for_each(|table| self.deal(table));
     }
 
     fn deal(&mut self, rows: impl IntoIterator<Item = (K, A::Combined)>) {

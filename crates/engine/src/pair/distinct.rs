@@ -4,11 +4,7 @@ use std::{hash::Hash, marker::PhantomData};
 
 use firesteel_types::PartitionId;
 
-use super::{
-    Combiner, Input,
-    combining::{Combining, KeysSeen},
-    input::shuffle,
-};
+use super::{Combiner, Input, combining::Combining, input::shuffle};
 use crate::{
     data::Data,
     executor::TaskContext,
@@ -41,7 +37,7 @@ impl<T: Data + Hash + Eq> Distinct<T> {
             let builder = builder.parents(vec![input.parent()]).partitioner(handle.partitioner().cloned());
             return Self { handle: builder.build(), input };
         }
-        let side = DropDuplicates { partitions, keys: KeysSeen::default(), row: PhantomData };
+        let side = DropDuplicates { partitions, row: PhantomData };
         let input: Input<T, T> = Input::Shuffle(shuffle(parent, partitions, false, side));
         Self { handle: builder.parents(vec![input.parent()]).build(), input }
     }
@@ -65,7 +61,7 @@ impl<T: Data + Hash + Eq> Rdd for Distinct<T> {
             Input::Shuffle(read) => {
                 let blocks = read.blocks(partition, task);
                 // At least as many rows as the largest block has: each block has every row once.
-                let mut seen = SpillTable::new(Once, blocks.most_rows(), name, task);
+                let mut seen = SpillTable::new(Once, blocks.most_rows(task), name, task);
                 blocks.for_each(task, |batch| match batch {
                     Batch::Lent(rows) => {
                         for row in rows {
@@ -117,7 +113,6 @@ crate::ship!(impl[] Once {});
 /// The map side: duplicates within one map task are dropped before rows are dealt.
 struct DropDuplicates<T> {
     partitions: u32,
-    keys: KeysSeen,
     row: PhantomData<fn() -> T>,
 }
 
@@ -127,7 +122,7 @@ impl<T> Ship for DropDuplicates<T> {
     }
 
     fn thaw(input: &mut Thawing<'_>) -> Result<Self, ShipError> {
-        Ok(Self { partitions: input.value()?, keys: KeysSeen::default(), row: PhantomData })
+        Ok(Self { partitions: input.value()?, row: PhantomData })
     }
 }
 
@@ -138,7 +133,7 @@ impl<T: Data + Hash + Eq> MapSide<T> for DropDuplicates<T> {
         let partitioner = HashPartitioner::new(self.partitions);
         let buckets = Buckets::new(self.partitions, task);
         let deal = |(row, ()): (T, ())| (partitioner.partition_of(&row), row);
-        let mut combining = Combining::new(&Once, &self.keys, buckets, deal, task);
+        let mut combining = Combining::new(&Once, buckets, deal, task);
         rows.for_each(|row| combining.bring(row, ()));
         combining.finish()
     }

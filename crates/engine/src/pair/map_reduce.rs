@@ -3,12 +3,8 @@
 use std::{hash::Hash, marker::PhantomData};
 
 use super::{
-    Combined, Combiner, Input, Reduce,
-    combining::{Combining, KeysSeen},
-    default_partitioner,
-    gathered::Gathered,
-    input::shuffle,
-    sought::Borrowed,
+    Combined, Combiner, Input, Reduce, combining::Combining, default_partitioner, gathered::Gathered,
+    input::shuffle, sought::Borrowed,
 };
 use crate::{
     data::Data,
@@ -49,7 +45,6 @@ struct EmitAndCombine<Q: ToOwned + ?Sized, V, E, F, A> {
     function: Func<E, F>,
     combiner: A,
     partitioner: KeyPartitioner<Q::Owned>,
-    keys: KeysSeen,
     value: PhantomData<fn() -> V>,
 }
 
@@ -70,7 +65,7 @@ where
     fn thaw(input: &mut Thawing<'_>) -> Result<Self, ShipError> {
         let (function, combiner) = (Func::thaw(input)?, A::thaw(input)?);
         let partitioner = KeyPartitioner::thaw(input)?;
-        Ok(Self { function, combiner, partitioner, keys: KeysSeen::default(), value: PhantomData })
+        Ok(Self { function, combiner, partitioner, value: PhantomData })
     }
 }
 
@@ -87,7 +82,7 @@ where
     fn deal<'a>(&self, rows: impl Iterator<Item = T>, task: &'a TaskContext) -> Buckets<'a, Self::Row> {
         let buckets = Buckets::new(self.partitioner.num_partitions(), task);
         let deal = |row: Self::Row| (self.partitioner.partition_inline(&row.0), row);
-        let mut combining = Combining::new(&self.combiner, &self.keys, buckets, deal, task);
+        let mut combining = Combining::new(&self.combiner, buckets, deal, task);
         let (f, env) = (self.function.function(), self.function.env());
         let mut room = Vec::new();
         let mut bring = |rows: &mut Vec<T>| {
@@ -187,7 +182,6 @@ impl<R: Rdd, E: Data> With<R, E> {
             function: Func::new(env, emit, builder.id()),
             combiner: combiner.clone(),
             partitioner: partitioner.clone(),
-            keys: KeysSeen::default(),
             value: PhantomData,
         };
         let read = shuffle(&parent, partitioner.num_partitions(), false, side);

@@ -31,7 +31,7 @@ mod with_pairs;
 
 pub(crate) use cogroup::two_sides;
 pub use cogroup::{Cogroup, Cogroup3, Cogroup4};
-pub(crate) use combine::{Combine, room_for};
+pub(crate) use combine::Combine;
 pub use combined::Combined;
 pub use combiner::Combiner;
 pub(crate) use combiner::{Aggregate, ByParts, CountApproxDistinct, Reduce};

@@ -12,7 +12,7 @@ use crate::{partitioner::hash_of, spill::Size};
 
 /// How many pieces there are: what a processor can write to in turn without losing its place.
 pub(super) const PIECES: usize = 256;
-/// What rows take at most that wait for a piece; as much as the piece itself if that is more.
+/// What rows that wait for a piece may take, now or in the piece; as much as the piece itself if that is more.
 const WAITING_BYTES: usize = 32 << 10;
 /// The fewest rows that there is room for.
 const WAITING_MIN: usize = 32;
@@ -25,22 +25,24 @@ const WAITING_MIN: usize = 32;
 pub(super) struct Pieces<K, V, C> {
     tables: Vec<HashTable<(K, C)>>,
     waiting: Vec<Vec<(K, V)>>,
-    /// The bytes of both.
-    held: usize,
+    /// The bytes of all tables.
+    combined_bytes: usize,
+    /// The bytes of all that wait, and of room for more.
+    waiting_bytes: usize,
 }
 
 impl<K: Hash + Eq, V, C: Clone> Pieces<K, V, C> {
-    /// The pieces of a table, with room for so many keys in all.
-    pub(super) fn of(table: Combine<K, C>, keys: usize) -> Self {
-        let keys = keys / PIECES;
+    /// The pieces of a table.
+    pub(super) fn of(table: Combine<K, C>) -> Self {
+        let keys = table.len() / PIECES;
         // A little more than the mean, so that the usual spread does not make pieces grow.
         let mut tables: Vec<_> = (0..PIECES).map(|_| HashTable::with_capacity(keys + keys / 4)).collect();
         for row in table.into_rows() {
             let hash = hash_of(&row.0);
             tables[piece_of(hash)].insert_unique(hash_within(hash), row, |row| hash_within(hash_of(&row.0)));
         }
-        let held = tables.iter().map(bytes_of).sum();
-        Self { tables, waiting: (0..PIECES).map(|_| Vec::new()).collect(), held }
+        let combined_bytes = tables.iter().map(bytes_of).sum();
+        Self { tables, waiting: (0..PIECES).map(|_| Vec::new()).collect(), combined_bytes, waiting_bytes: 0 }
     }
 
     /// Brings a row in, now or later. Rows of one key come in in their order.
@@ -58,21 +60,23 @@ impl<K: Hash + Eq, V, C: Clone> Pieces<K, V, C> {
     #[inline(never)]
     fn make_room(&mut self, piece: usize, create: impl Fn(V) -> C, add: impl Fn(C, V) -> C) {
         let (waiting, table) = (&mut self.waiting[piece], &mut self.tables[piece]);
-        let rows_max = (WAITING_BYTES / size_of::<(K, V)>().max(1)).max(table.capacity());
+        let row_bytes = size_of::<(K, V)>().max(size_of::<(K, C)>()).max(1);
+        let rows_max = WAITING_BYTES.max(bytes_of(table)) / row_bytes;
         if waiting.len() < rows_max {
             let more = waiting.len().max(WAITING_MIN);
             waiting.reserve_exact(more);
-            self.held += more * size_of::<(K, V)>();
+            self.waiting_bytes += more * size_of::<(K, V)>();
         } else {
-            self.held -= bytes_of(table);
+            self.combined_bytes -= bytes_of(table);
             bring_all(table, waiting.drain(..), create, add);
-            self.held += bytes_of(table);
+            self.combined_bytes += bytes_of(table);
         }
     }
 
+    /// What it holds. Its tables are spilled by way of a copy; before that, one of them grows at a time.
     pub(super) fn size(&self) -> Size {
-        // Pieces grow one at a time.
-        Size { held: self.held, growth: self.held / PIECES * 2 }
+        let one_grows = 2 * (self.combined_bytes / PIECES + WAITING_BYTES);
+        Size { held: self.combined_bytes + self.waiting_bytes, growth: self.combined_bytes + one_grows }
     }
 
     /// One table after the other, with all its rows.
@@ -135,7 +139,7 @@ mod tests {
         let mut table = Combine::default();
         (0..20_000).map(row).for_each(|(key, value)| table.bring(key, value, create, add));
 
-        let mut pieces = Pieces::of(table, 0);
+        let mut pieces = Pieces::of(table);
         (20_000..60_000).for_each(|x| pieces.bring(row(x), create, add));
 
         let waited = pieces.waiting.iter().map(Vec::len).sum::<usize>();
@@ -145,6 +149,32 @@ mod tests {
         let tables = pieces.into_tables(create, add);
         assert_eq!(tables.len(), PIECES);
         assert_eq!(tables.flatten().collect::<BTreeMap<_, _>>(), expected);
+    }
+
+    /// Values much larger than what they are combined to, and the other way round.
+    #[test]
+    fn what_waits_takes_no_more_than_what_is_combined_and_all_of_it_is_counted() {
+        fn check<V: Clone, C: Clone>(value: V, combined: C) {
+            let mut pieces = Pieces::of(Combine::<u64, C>::default());
+            for round in 0..4 {
+                for key in 0..50_000_u64 {
+                    pieces.bring((key, value.clone()), |_| combined.clone(), |combined, _| combined);
+                }
+                let combined_bytes: usize = pieces.tables.iter().map(bytes_of).sum();
+                let waiting_bytes: usize =
+                    pieces.waiting.iter().map(|rows| rows.capacity() * size_of::<(u64, V)>()).sum();
+                assert_eq!(pieces.size().held, combined_bytes + waiting_bytes, "round {round}");
+                // Room doubles, and so may be just short of twice what it should be.
+                assert!(waiting_bytes <= 2 * combined_bytes.max(PIECES * WAITING_BYTES), "{waiting_bytes}");
+                let most = pieces.waiting.iter().map(Vec::len).max().unwrap_or_default();
+                let table_bytes = pieces.tables.iter().map(bytes_of).max().unwrap_or_default();
+                let more_bytes = most.saturating_sub(WAITING_MIN) * size_of::<(u64, C)>();
+                assert!(more_bytes <= 2 * table_bytes.max(WAITING_BYTES), "{most} rows wait");
+            }
+        }
+        check(0_u64, 0_u64);
+        check([0_u64; 60], 0_u64);
+        check(0_u64, [0_u64; 60]);
     }
 
     #[test]

@@ -205,8 +205,14 @@ fn raw_bytes(stored: u64) -> u64 {
 }
 
 impl<'a, T: Data> Blocks<'a, T> {
-    /// How many rows the largest block has.
-    pub(crate) fn most_rows(&self) -> usize {
+    /// How many rows the largest block has; zero where blocks may be in other processes.
+    ///
+    /// Only about so many are known there, and how a table began decides the order of its rows, which must not tell
+    /// where tasks ran.
+    pub(crate) fn most_rows(&self, task: &TaskContext) -> usize {
+        if task.environment().shuffles.remote().is_some() {
+            return 0;
+        }
         self.blocks.iter().map(|block| block.rows.len()).max().unwrap_or(0) as usize
     }
 

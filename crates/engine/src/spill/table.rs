@@ -5,12 +5,7 @@ use std::{hash::Hash, mem};
 use hashbrown::{HashTable, hash_table};
 
 use super::{Fold, RowFile, SplitFiles, Watch};
-use crate::{
-    data::Data,
-    executor::TaskContext,
-    pair::{Combine, room_for},
-    partitioner::hash_of,
-};
+use crate::{data::Data, executor::TaskContext, pair::Combine, partitioner::hash_of};
 
 /// A state for each key.
 ///
@@ -35,7 +30,9 @@ impl<'a, K: Data + Hash + Eq, F: Fold> SpillTable<'a, K, F> {
 
     fn at_level(fold: F, keys: usize, level: u32, name: &'static str, task: &'a TaskContext) -> Self {
         let watch = Watch::new(name, task);
-        let table = Combine::with_capacity(room_for::<K, F::State>(keys, task));
+        // A guess must not take what the task may not have.
+        let most = task.room() as usize / 4 / size_of::<(K, F::State)>().max(1);
+        let table = Combine::with_capacity(keys.min(most));
         Self { table, fold, watch, files: None, level, name, task }
     }
 

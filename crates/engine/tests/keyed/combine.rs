@@ -41,29 +41,66 @@ fn keys_and_values_that_own_memory_are_combined_too() {
     });
 }
 
-/// Rows that are so large that the tables of map tasks are cut into pieces, the later ones from the beginning.
+/// Combined values that are so large that the tables of map tasks are cut into pieces; every key comes often in each task.
 #[test]
 fn large_tables_combine_like_small_ones() {
+    const KEYS: u64 = 20_000;
+    const TIMES: u64 = 8;
     each_backend(|ctx| {
-        let rows = ctx.range_into(0..120_000, 4).map(|x| (x % 40_000, [x; 32]));
+        let rows = ctx.range_into(0..KEYS * TIMES, 2).map(|x| (x % KEYS, x));
 
-        let last = rows.aggregate_by_key_into(
+        // Of the list of a key: a digest that tells the order too, and the power by which a digest before it is moved.
+        let digests = rows.aggregate_by_key_into(
             3,
-            Vec::new(),
-            |mut seen, row| {
-                seen.push(row[31]);
-                seen
+            [[0; 32], [1; 32]],
+            |[digest, power], x| {
+                [digest.map(|digest| append(digest, x)), power.map(|power| append(power, 0))]
             },
-            |one, two| [one, two].concat(),
+            |[one, moved], [two, power]| {
+                let joined = |i: usize| one[i].wrapping_mul(power[i]).wrapping_add(two[i]);
+                [std::array::from_fn(joined), moved.map(|moved| moved.wrapping_mul(power[0]))]
+            },
         );
-        let sums = rows.reduce_by_key(|one, two| std::array::from_fn(|i| one[i] + two[i]));
+        let most = rows.map_values(|x| [[x; 32]; 2]).reduce_by_key_into(3, Ord::max);
+        let twice = ctx.range_into(0..4 * KEYS, 2).map(|x| [[x % KEYS; 32]; 2]);
 
-        let in_order = last.filter(|(key, seen)| *seen == [*key, key + 40_000, key + 80_000]);
-        assert_eq!((last.count().unwrap(), in_order.count().unwrap()), (40_000, 40_000));
-        let right = sums.filter(|(key, sum)| *sum == [3 * key + 120_000; 32]);
-        assert_eq!((sums.count().unwrap(), right.count().unwrap()), (40_000, 40_000));
-        assert_eq!(rows.distinct().count().unwrap(), 120_000);
+        let in_order = digests.filter(|(key, [digest, _])| {
+            let list = (0..TIMES).map(|time| key + time * KEYS);
+            *digest == [list.fold(0, append); 32]
+        });
+        assert_eq!((digests.count().unwrap(), in_order.count().unwrap()), (KEYS, KEYS));
+        let right = most.filter(|(key, most)| *most == [[key + (TIMES - 1) * KEYS; 32]; 2]);
+        assert_eq!((most.count().unwrap(), right.count().unwrap()), (KEYS, KEYS));
+        assert_eq!(twice.distinct().count().unwrap(), KEYS);
     });
+}
+
+fn append(digest: u64, x: u64) -> u64 {
+    digest.wrapping_mul(31).wrapping_add(x)
+}
+
+/// Map tasks with small and with large tables, in whatever order they end, in one process or in two.
+#[test]
+fn combined_rows_come_in_the_same_order_wherever_and_whenever_tasks_run() {
+    let order = |master: &str| {
+        // Reduce tasks do not wait for the executor where most of their rows are.
+        let ctx = Context::builder().master(master).set("firesteel.locality.wait", "0s").unwrap();
+        let ctx = ctx.start().unwrap();
+        let keys = ctx.range_into(0..4_u64, 4).flat_map(|part| {
+            let keys = if part.is_multiple_of(2) { 20_000 } else { 50_000 };
+            (0..keys).map(move |x| x * x % 50_021 + part * 25_000)
+        });
+        let large = keys.map(|key| (key, [1_u64; 32]));
+        let named = keys.map(|key| (key.to_string(), 1_u64));
+        (
+            large.reduce_by_key_into(4, |a, b| if a < b { b } else { a }).keys().collect().unwrap(),
+            named.reduce_by_key_into(4, |a, b| a + b).collect().unwrap(),
+            keys.distinct().collect().unwrap(),
+        )
+    };
+
+    assert!(order("local[1]") == order("local[4]"), "threads");
+    assert!(order("local-cluster[1,2,1024]") == order("local-cluster[2,1,1024]"), "processes");
 }
 
 #[test]
