@@ -103,8 +103,9 @@ fn data_are_removed_when_all_is_done() {
 #[test]
 fn a_signal_ends_a_comparison_and_all_that_it_started() {
     let (data, results) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    // Ends by itself in a minute or so, if the test should fail before it ends it.
     let program = Command::new(PROGRAM)
-        .args(["compare", "efficiency_100ms", "--scale=1000", "--out"])
+        .args(["compare", "efficiency_100ms", "--scale=10", "--rounds=1", "--runs=1", "--out"])
         .arg(results.path())
         .env("TMPDIR", data.path())
         .stdin(Stdio::null())
