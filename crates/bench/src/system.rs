@@ -72,6 +72,11 @@ impl Session {
         Self { command: Box::new(command), guards: Vec::new() }
     }
 
+    /// What starts one of the processes.
+    pub fn command(&self) -> Command {
+        (self.command)()
+    }
+
     /// The same, with something that lives as long.
     #[must_use]
     pub fn guarded_by(mut self, guard: impl Any) -> Self {
@@ -86,11 +91,11 @@ pub fn run(system: &dyn System, plan: &Plan<'_>) -> Result<Report> {
     write_text(plan)?;
     let session = system.open(plan).with_context(what)?;
     if !plan.workload.cold {
-        return Ok(launch((session.command)(), plan.timeout).with_context(what)?.report);
+        return Ok(launch(session.command(), plan.timeout).with_context(what)?.report);
     }
     let mut all: Option<Report> = None;
     for _ in 0..runs(system, plan) {
-        let launched = launch((session.command)(), plan.timeout).with_context(what)?;
+        let launched = launch(session.command(), plan.timeout).with_context(what)?;
         let report = Report { seconds: vec![launched.after.as_secs_f64()], ..launched.report };
         all = Some(match all {
             Some(all) => all.join(report)?,

@@ -38,6 +38,14 @@ pub(crate) const JAVA: Need = Need {
     without: "benchmarks are not compared with Spark",
 };
 
+/// What counts instructions.
+pub(crate) const VALGRIND: Need = Need {
+    tool: "valgrind",
+    debian: Some("valgrind"),
+    why: "counts the instructions of the benchmarks",
+    without: "nobody checks that costs stay in proportion",
+};
+
 /// What to do about one need.
 #[derive(Debug, PartialEq, Eq)]
 enum Step {
@@ -59,13 +67,17 @@ fn step(need: Need, present: bool, can_install: bool) -> Step {
 /// Says what the tests need, installs what is missing where that is possible, and says what stays missing.
 pub(crate) fn provide() {
     println!("what the tests need:");
-    NEEDS.iter().copied().for_each(provide_one);
+    for need in NEEDS {
+        provide_one(*need);
+    }
 }
 
-/// Says whether one thing is there, and installs it where that is possible.
-pub(crate) fn provide_one(need: Need) {
+/// Says whether one thing is there, and installs it where that is possible; false if it stays missing.
+pub(crate) fn provide_one(need: Need) -> bool {
     let present = process::is_installed(need.tool);
-    println!("{}", line(need, &settle(need, step(need, present, can_install()))));
+    let step = settle(need, step(need, present, can_install()));
+    println!("{}", line(need, &step));
+    !matches!(step, Step::DoWithout(_))
 }
 
 /// Carries the step out; an installation that fails ends in doing without.
