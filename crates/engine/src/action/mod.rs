@@ -12,6 +12,7 @@ mod fold;
 mod fold_actions;
 mod function;
 mod handle;
+mod lanes;
 mod local_rows;
 mod numbers;
 mod numeric_actions;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use firesteel_scheduler::Partitions;
 
-use super::{Call, JobFunction, Next, Steps};
+use super::{Call, JobFunction, Next, Steps, lanes};
 use crate::{
     Error, Result,
     data::Data,
@@ -48,6 +48,18 @@ macro_rules! numbers {
 numbers!(i8 => i64, i16 => i64, i32 => i64, i64 => i64, isize => i64);
 numbers!(u8 => u64, u16 => u64, u32 => u64, u64 => u64, usize => u64);
 numbers!(f32 => f64, f64 => f64);
+
+/// Adds the numbers of a partition up.
+pub(super) struct Sum;
+crate::ship!(impl[] Sum {});
+
+impl<N: Number> JobFunction<N> for Sum {
+    type Output = N::Sum;
+
+    fn run(&self, rows: impl Iterator<Item = N>, _task: &TaskContext) -> N::Sum {
+        lanes::reduce(rows.map(N::widen), |one, two| one + two).unwrap_or_default()
+    }
+}
 
 /// Measures the numbers of a partition.
 pub(super) struct Stats;

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::{
     Call, JobHandle, Number, PartialResult,
-    numbers::{CountByBucket, EvenSteps, Stats, add_counts, merge},
+    numbers::{CountByBucket, EvenSteps, Stats, Sum, add_counts, merge},
 };
 use crate::{
     Error, Result,
@@ -40,10 +40,8 @@ pub trait NumericActions<N: Number>: Rdd<Item = N> {
     /// ```
     #[track_caller]
     fn sum_async(&self) -> JobHandle<N::Sum> {
-        let add = |(): &(), sum: N::Sum, row: N| sum + row.widen();
-        let zero = N::Sum::default();
-        Call::new("sum")
-            .fold(self, zero, add, move |parts| Ok(parts.into_iter().fold(zero, |one, two| one + two)))
+        let total = |parts: Vec<N::Sum>| parts.into_iter().fold(N::Sum::default(), |one, two| one + two);
+        Call::new("sum").run(self, Sum, move |parts| Ok(total(parts)))
     }
 
     /// Count, mean, variance, least and greatest of all rows, in one pass.
