@@ -17,8 +17,10 @@ const PER_ROW: usize = 8;
 /// The largest row that is copied.
 const ROW_BYTES_MAX: usize = 64;
 
-/// Parts are told apart by bits of the hash that neither the partitioner nor a table looks at.
-const BITS: std::ops::Range<u32> = 52..57;
+/// Parts are told apart by bits of the hash that no table looks at, and that hardly matter to the partitioner: it scales a
+/// number of which they are the lowest. At most 256 parts, which is what a processor can write to in turn without losing its
+/// place.
+const BITS: std::ops::Range<u32> = 20..28;
 
 /// The rows of two sides by key, in so many parts as make the smaller side of each fit in a cache: rows of one key are in
 /// one part. One part if the rows are few, or costly to copy, or there is no memory for copies.
