@@ -43,7 +43,7 @@ const CHECKS: &[Check] = &[
     Check { workload: "sort_by_key", scale: 0.01, limit: Some(1.75) },
     Check { workload: "join", scale: 0.02, limit: Some(2.5) },
     Check { workload: "pagerank", scale: 0.01, limit: Some(7.0) },
-    Check { workload: "cached_scan", scale: 0.005, limit: Some(4.0) },
+    Check { workload: "cached_scan", scale: 0.005, limit: Some(2.0) },
     Check { workload: "many_stages", scale: 0.1, limit: None },
     Check { workload: "wide", scale: 0.0008, limit: None },
 ];

@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use super::{Call, JobFunction, JobHandle, lanes};
+use super::{Call, JobFunction, JobHandle, fours};
 use crate::{
     Result,
     data::Data,
@@ -85,7 +85,7 @@ where
 
     fn run(&self, rows: impl Iterator<Item = T>, _task: &TaskContext) -> Option<T> {
         let (f, env) = (self.0.function(), self.0.env());
-        lanes::reduce(rows, |one, two| f(env, one, two))
+        fours::reduce(rows, |one, two| f(env, one, two))
     }
 }
 

@@ -10,9 +10,10 @@ mod collect;
 mod count_actions;
 mod fold;
 mod fold_actions;
+mod fours;
 mod function;
 mod handle;
-mod lanes;
+
 mod local_rows;
 mod numbers;
 mod numeric_actions;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use firesteel_scheduler::Partitions;
 
-use super::{Call, JobFunction, Next, Steps, lanes};
+use super::{Call, JobFunction, Next, Steps, fours};
 use crate::{
     Error, Result,
     data::Data,
@@ -57,7 +57,7 @@ impl<N: Number> JobFunction<N> for Sum {
     type Output = N::Sum;
 
     fn run(&self, rows: impl Iterator<Item = N>, _task: &TaskContext) -> N::Sum {
-        lanes::reduce(rows.map(N::widen), |one, two| one + two).unwrap_or_default()
+        fours::reduce(rows.map(N::widen), |one, two| one + two).unwrap_or_default()
     }
 }
 

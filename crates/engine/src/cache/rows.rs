@@ -26,6 +26,9 @@ use crate::{
 /// What is read from a file at a time when frames are small.
 const BUFFER_BYTES: usize = 64 << 10;
 
+/// Rows that are handed out without a look whether there are more.
+const BLOCK: usize = 8;
+
 /// The rows of a partition: shared with the store, or read from its bytes and from what could not be kept.
 pub(crate) type KeptRows<'a, T, I> = Either<SharedRows<'a, T>, Rest<'a, T, I>>;
 
@@ -112,7 +115,20 @@ impl<T: Clone> Iterator for SharedRows<'_, T> {
         let mut batch = self.until - self.at;
         while !rows.is_empty() {
             let (now, later) = rows.split_at(batch.min(rows.len()));
-            folded = now.iter().cloned().fold(folded, &mut f);
+            let mut left = now;
+            while !left.is_empty() {
+                // The last ones come one by one, by the same call: a second one would keep the compiler from inlining it.
+                let is_alone = left.len() < BLOCK;
+                let (block, others) = left.split_at(if is_alone { 1 } else { BLOCK });
+                left = others;
+                #[expect(clippy::needless_range_loop, reason = "of known length, so that it is unrolled")]
+                for place in 0..BLOCK {
+                    folded = f(folded, block[place].clone());
+                    if is_alone {
+                        break;
+                    }
+                }
+            }
             rows = later;
             batch = if rows.is_empty() { 0 } else { self.pace.next_rows() };
         }
