@@ -143,7 +143,7 @@ impl DagScheduler {
         if let Some(map_side) = stage.map_side() {
             self.map_stages.remove(&map_side.dependency.shuffle);
         }
-        self.waiting.remove(&id);
+        self.stop_waiting(id, &stage.parents);
         self.running.remove(&id);
         self.failed.remove(&id);
         if self.failed.is_empty() {

@@ -22,6 +22,8 @@ pub(crate) struct DagScheduler {
     pub(super) map_stages: BTreeMap<ShuffleId, StageId>,
     /// Stages whose parents are not complete.
     pub(crate) waiting: BTreeSet<StageId>,
+    /// Each parent of a waiting stage, and that stage: who is to be woken is found without a look at all that wait.
+    pub(super) waiting_for: BTreeSet<(StageId, StageId)>,
     /// Stages with a task set under way.
     pub(crate) running: BTreeSet<StageId>,
     /// Stages to be submitted again after a failure.
@@ -129,6 +131,7 @@ impl DagScheduler {
             && self.stages.is_empty()
             && self.map_stages.is_empty()
             && self.waiting.is_empty()
+            && self.waiting_for.is_empty()
             && self.running.is_empty()
             && self.failed.is_empty()
             && self.deferred.is_empty()
@@ -159,6 +162,13 @@ impl DagScheduler {
             assert!(self.stages.contains_key(id), "{id} is active");
         }
         assert!(self.waiting.is_disjoint(&self.running), "no stage waits and runs");
+        let parents =
+            |id: &StageId| self.stages[id].parents.iter().map(|parent| (*parent, *id)).collect::<Vec<_>>();
+        assert!(self.waiting_for.iter().all(|(_, id)| self.waiting.contains(id)), "who is to be woken waits");
+        assert!(
+            self.waiting.iter().flat_map(parents).all(|pair| self.waiting_for.contains(&pair)),
+            "who waits is found by each parent"
+        );
         assert!(self.failed.is_empty() || self.resubmit_at.is_some(), "failed stages are submitted again");
     }
 }

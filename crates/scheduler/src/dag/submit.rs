@@ -235,6 +235,8 @@ impl DagScheduler {
     fn wait_for_parents(&mut self, cx: &mut Shared, id: StageId) {
         if self.missing_parents(cx, id).iter().any(|parent| self.is_under_way(*parent)) {
             self.waiting.insert(id);
+            let parents = &self.stages[&id].parents;
+            self.waiting_for.extend(parents.iter().map(|parent| (*parent, id)));
         } else {
             self.abort_stage(cx, id, "the stages it reads from were given up", None);
         }
@@ -381,12 +383,21 @@ impl DagScheduler {
 
     /// The stages that wait for `parent`, which wait no more.
     pub(super) fn take_waiting_children(&mut self, parent: StageId) -> Vec<StageId> {
-        let is_child = |id: &StageId| self.stage(*id).parents.contains(&parent);
-        let children: Vec<_> = self.waiting.iter().copied().filter(is_child).collect();
+        let of_parent = (parent, StageId(0))..=(parent, StageId(u32::MAX));
+        let children: Vec<_> = self.waiting_for.range(of_parent).map(|(_, child)| *child).collect();
         for child in &children {
-            self.waiting.remove(child);
+            self.stop_waiting(*child, &self.stage(*child).parents.clone());
         }
         children
+    }
+
+    /// Takes a stage with these parents from those that wait.
+    pub(super) fn stop_waiting(&mut self, id: StageId, parents: &[StageId]) {
+        if self.waiting.remove(&id) {
+            for parent in parents {
+                self.waiting_for.remove(&(*parent, id));
+            }
+        }
     }
 
     /// Submits the stages that failed, those of the oldest jobs first.
