@@ -56,9 +56,8 @@ pub(crate) fn is_whole_only(error: &object_store::Error) -> bool {
 /// The error of a read from a web server or another store.
 pub(crate) fn read_error(location: &Location, offset: u64, error: object_store::Error) -> IoError {
     match Refusal::inside(&error) {
-        Some(Refusal::Encoded { .. }) => {
-            let reason = Refusal::inside(&error).map_or_else(String::new, ToString::to_string);
-            IoError::BadAnswer { location: location.to_string(), reason }
+        Some(refusal @ Refusal::Encoded { .. }) => {
+            IoError::BadAnswer { location: location.to_string(), reason: refusal.to_string() }
         }
         Some(Refusal::Method | Refusal::Range) | None => IoError::read(location, offset, error),
     }

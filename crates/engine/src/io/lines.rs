@@ -83,7 +83,7 @@ impl LineReader {
             filled: 0,
             base,
             end: if split.whole { u64::MAX } else { split_end },
-            length_min: if split.whole { 0 } else { split_end },
+            length_min: split.content_bytes().map_or(0, |_| split_end),
             at_eof: false,
             failure: None,
             found: Vec::with_capacity(FOUND_MAX),
@@ -131,7 +131,8 @@ impl LineReader {
                 return Err(error);
             }
             if self.at_eof {
-                if !self.skips_first && !(self.long_line.is_empty() && self.start == self.filled) {
+                let has_begun = !self.long_line.is_empty() || self.start < self.filled;
+                if has_begun && !self.skips_first {
                     self.give_long_line(self.filled, out);
                 }
                 return Ok(false);

@@ -14,7 +14,7 @@ use crate::{
     within,
 };
 
-const LIMIT: Duration = Duration::from_secs(120);
+const LIMIT: Duration = Duration::from_secs(60);
 
 fn text() -> Vec<u8> {
     (0..40)

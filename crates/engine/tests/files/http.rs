@@ -243,6 +243,26 @@ fn a_file_that_changes_while_it_is_read_is_refused() {
 }
 
 #[test]
+fn a_file_without_ranges_that_shrank_since_it_was_looked_up_is_refused() {
+    within(LIMIT, || {
+        let content = small();
+        let server = Server::start(move |request| {
+            // Two requests look the file up: for its first byte, and for the whole.
+            let length = if request.number < 2 { content.len() } else { content.len() / 2 };
+            Answer::new("200 OK", &content[..length])
+        });
+
+        let error = read(&server.url("data/file.txt"), 3).unwrap_err();
+
+        let length = small().len();
+        assert!(
+            error.contains(&format!("ends at byte {}, but had at least {length}", length / 2)),
+            "{error}"
+        );
+    });
+}
+
+#[test]
 fn a_slow_server_is_waited_for() {
     gives_the_rows(small, |content, request| {
         let mut answer = Answer::honest(content, request);

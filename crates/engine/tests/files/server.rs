@@ -126,14 +126,16 @@ fn read_request(stream: &TcpStream, number: usize) -> std::io::Result<Request> {
 }
 
 fn send(mut stream: &TcpStream, request: &Request, answer: &Answer) -> std::io::Result<()> {
-    let mut head = format!("HTTP/1.1 {}\r\nConnection: close\r\n", answer.status);
+    let mut head = Vec::new();
+    write!(head, "HTTP/1.1 {}\r\nConnection: close\r\n", answer.status)?;
     for line in &answer.headers {
-        head += &format!("{line}\r\n");
+        write!(head, "{line}\r\n")?;
     }
     if let Some(length) = answer.length {
-        head += &format!("Content-Length: {length}\r\n");
+        write!(head, "Content-Length: {length}\r\n")?;
     }
-    stream.write_all(format!("{head}\r\n").as_bytes())?;
+    write!(head, "\r\n")?;
+    stream.write_all(&head)?;
     if request.method == "HEAD" {
         return Ok(());
     }
