@@ -8,7 +8,7 @@ use super::ContextBuilder;
 use crate::{
     Conf, Result,
     driver::Driver,
-    io::ReadOptions,
+    io::{Depth, ReadOptions},
     rdd::{HandleBuilder, RddHandle},
 };
 
@@ -121,6 +121,11 @@ impl Context {
     /// The largest piece of a file for one task.
     pub(crate) fn max_split_bytes(&self) -> u64 {
         self.conf().get(settings::FILES_MAX_PARTITION_BYTES)
+    }
+
+    /// How deep folders are read.
+    pub(crate) fn input_depth(&self) -> Depth {
+        if self.conf().get(settings::FILES_RECURSIVE) { Depth::Recursive } else { Depth::Flat }
     }
 
     /// What to do about bad input files.

@@ -43,9 +43,19 @@ impl Codec {
         }
     }
 
-    /// The codec that the name of a file tells, if any.
+    /// The codec that the name of a file tells, if any, in letters of either case.
     pub(crate) fn of(location: &Location) -> Option<Self> {
-        Self::ALL.into_iter().find(|codec| location.name().ends_with(codec.suffix()))
+        Self::of_name(location.name())
+    }
+
+    /// The codec of a file with this name or path.
+    pub(crate) fn of_name(name: &str) -> Option<Self> {
+        let name = name.as_bytes();
+        let ends_with = |suffix: &str| {
+            name.len() >= suffix.len()
+                && name[name.len() - suffix.len()..].eq_ignore_ascii_case(suffix.as_bytes())
+        };
+        Self::ALL.into_iter().find(|codec| ends_with(codec.suffix()))
     }
 }
 

@@ -7,6 +7,8 @@
 use std::error::Error;
 use std::io;
 
+use firesteel_types::settings;
+
 use super::codec::Codec;
 use super::location::{KNOWN_SCHEMES, Location};
 
@@ -44,6 +46,17 @@ pub enum IoError {
     /// There is something, but no file that could be read.
     #[error("{location} is not a regular file")]
     NotAFile { location: String },
+
+    /// A folder in a folder, and only the files of the outer one were asked for.
+    #[error(
+        "{folder} holds the folder `{nested}`, and folders in folders are not read; \
+         name the files by a pattern, or set `{}` to read all files below", settings::FILES_RECURSIVE.key()
+    )]
+    NestedFolder { folder: String, nested: String },
+
+    /// The remote store sent something else than what was asked for.
+    #[error("cannot use what the server sent for {location}: {reason}")]
+    BadAnswer { location: String, reason: String },
 
     /// Folders and patterns need a store that lists what it holds.
     #[error("cannot list {location}: http gives single files only, so name each of them")]
@@ -92,6 +105,12 @@ pub enum IoError {
         #[source]
         source: postcard::Error,
     },
+
+    /// A row could not be written as text.
+    #[error(
+        "cannot save row {row} of partition {partition} to {location}: the `Display` of `{type_name}` failed"
+    )]
+    Display { location: String, partition: u32, row: u64, type_name: &'static str },
 
     /// A row could not be serialized.
     #[error("cannot serialize row {row} for {location}")]

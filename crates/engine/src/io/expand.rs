@@ -1,14 +1,18 @@
 //! From what a user writes to the files that are meant: [`expand`].
 //!
 //! Lists, patterns and folders become files with their sizes. A folder stands for the files directly in it, or at any
-//! depth when asked for; hidden names are left out, as Hadoop does, unless they are written out. Http addresses stand
-//! for themselves.
+//! depth when asked for; hidden names are left out, as Hadoop does, unless they are written out. What a folder holds
+//! besides files is refused and not passed over in silence. Http addresses stand for themselves.
+//!
+//! A file that one pattern reaches in several ways is read once. A list is read as it was written, repetitions included.
+
+use std::path::PathBuf;
 
 use super::error::IoError;
+use super::http::{self, HttpFile};
 use super::list::{self, Kind};
 use super::location::{self, Location};
 use super::pattern::{self, Segment};
-use super::remote;
 
 /// A file to read.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -22,7 +26,7 @@ pub(crate) struct InputFile {
 /// How deep a folder is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum Depth {
-    /// The files directly in it; its folders are passed over.
+    /// The files directly in it; a folder in it is refused, as Hadoop does.
     #[default]
     Flat,
     /// Everything below it.
@@ -65,11 +69,11 @@ fn expand_item(item: &str, depth: Depth) -> Result<Vec<InputFile>, IoError> {
     }
     let mut files = Vec::new();
     for (place, kind) in found {
-        collect_files(place, kind, depth, &mut files)?;
+        collect_files(place, kind, depth, &mut Vec::new(), &mut files)?;
     }
     files.sort_unstable_by(|a, b| a.location.cmp(&b.location));
     // Alternatives may name a file twice.
-    files.dedup();
+    files.dedup_by(|a, b| a.location == b.location);
     Ok(files)
 }
 
@@ -80,6 +84,10 @@ fn matches(base: Location, segments: &[Segment]) -> Result<Vec<(Location, Kind)>
         let mut next = Vec::new();
         for (place, _) in reached {
             match segment {
+                // Resolved here, so that a file has one name by whichever way it is reached.
+                Segment::Literal(name) if name == ".." => {
+                    next.extend(list::parent(&place)?.map(|parent| (parent, None)));
+                }
                 // Not looked at before the end of the path: a request to a remote store is worth saving.
                 Segment::Literal(name) => next.push((place.join(name), None)),
                 Segment::Glob(_) => {
@@ -102,34 +110,47 @@ fn matches(base: Location, segments: &[Segment]) -> Result<Vec<(Location, Kind)>
     Ok(found)
 }
 
+/// Adds the file, or the files of the folder. `above` has the folders on this machine that lead here.
 fn collect_files(
     place: Location,
     kind: Kind,
     depth: Depth,
+    above: &mut Vec<PathBuf>,
     files: &mut Vec<InputFile>,
 ) -> Result<(), IoError> {
     match kind {
-        Kind::File { size } => files.push(InputFile { location: place, size, has_ranges: true }),
-        Kind::Special => return Err(IoError::NotAFile { location: place.to_string() }),
-        Kind::Folder => {
-            for entry in list::list(&place)? {
-                let is_wanted = match entry.kind {
-                    Kind::File { .. } => true,
-                    Kind::Folder => depth == Depth::Recursive,
-                    Kind::Special => false,
-                };
-                if is_wanted && !pattern::is_hidden(entry.location.name()) {
-                    collect_files(entry.location, entry.kind, depth, files)?;
-                }
-            }
+        Kind::File { size } => {
+            files.push(InputFile { location: place, size, has_ranges: true });
+            return Ok(());
         }
+        Kind::Special => return Err(IoError::NotAFile { location: place.to_string() }),
+        Kind::Folder => (),
     }
+    let level = above.len();
+    if depth == Depth::Recursive {
+        let real = list::real_path(&place)?;
+        if real.as_ref().is_some_and(|real| above.contains(real)) {
+            let reason = "it is a link to a folder that holds it".to_owned();
+            return Err(IoError::BadLocation { location: place.to_string(), reason });
+        }
+        above.extend(real);
+    }
+    for entry in list::list(&place)? {
+        if pattern::is_hidden(entry.location.name()) {
+            continue;
+        }
+        if entry.kind == Kind::Folder && depth == Depth::Flat {
+            let (folder, nested) = (place.to_string(), entry.location.name().to_owned());
+            return Err(IoError::NestedFolder { folder, nested });
+        }
+        collect_files(entry.location, entry.kind, depth, above, files)?;
+    }
+    above.truncate(level);
     Ok(())
 }
 
 fn http_file(location: &Location) -> Result<InputFile, IoError> {
-    let Some(Kind::File { size }) = list::look_up(location)? else { return Err(IoError::missing(location)) };
-    let has_ranges = size == 0 || remote::has_ranges(location)?;
+    let HttpFile { size, has_ranges } = http::look_up(location)?.ok_or_else(|| IoError::missing(location))?;
     Ok(InputFile { location: location.clone(), size, has_ranges })
 }
 

@@ -1,11 +1,10 @@
 //! The lines of a piece of a file: [`LineReader`].
 //!
 //! A line belongs to the piece in which its first byte lies, so pieces cut anywhere give each line once. Lines end with
-//! `\n`, `\r\n` or a lone `\r`, as in Hadoop's `LineRecordReader`; the last one may have no end. Bytes that are not
-//! UTF-8 become replacement characters.
+//! `\n`, `\r\n` or a lone `\r`, as in Hadoop's `LineRecordReader`; the last one may have no end. As there, a byte-order
+//! mark at the beginning of a file is no part of its first line. Bytes that are not UTF-8 become replacement characters.
 
 use std::fmt;
-use std::vec;
 
 use memchr::memchr2;
 use simdutf8::basic::from_utf8;
@@ -17,8 +16,14 @@ use super::split::FileSplit;
 /// How much is read at a time: enough that a system call costs nothing, small enough to stay in the cache.
 const BUFFER_BYTES: usize = 256 << 10;
 
+/// The smallest buffer, which holds a byte-order mark and a byte more.
+const BUFFER_BYTES_MIN: usize = 4;
+
 /// How many lines are looked for before they are given out: so many that a pass over them costs little by itself.
 const FOUND_MAX: usize = 512;
+
+/// What some programs write in front of UTF-8 text.
+const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 
 /// Reads the lines that begin in a piece of a file.
 pub(crate) struct LineReader {
@@ -33,13 +38,17 @@ pub(crate) struct LineReader {
     base: u64,
     /// Lines that begin here or later belong to the next piece.
     end: u64,
-    /// The file is known to reach to `end`.
-    must_reach_end: bool,
+    /// How many bytes the file is known to have at least.
+    length_min: u64,
     at_eof: bool,
     /// Why no more can be read.
     failure: Option<IoError>,
     /// Where lines in the buffer end and the next ones begin; kept for its memory.
     found: Vec<(usize, usize)>,
+    /// The beginning of a line that is longer than the buffer, which has what follows.
+    long_line: Vec<u8>,
+    /// Nothing was read yet of a piece that begins with the file.
+    at_file_start: bool,
     /// The first line begins in the piece before and must be passed over.
     skips_first: bool,
 }
@@ -65,32 +74,30 @@ impl LineReader {
             Err(error) if options.forgives(&error) => None,
             opened => opened?,
         };
+        let begins_file = split.whole || split.start == 0;
         Ok(Self {
             source,
             options,
-            buffer: vec![0; buffer_bytes],
+            buffer: vec![0; buffer_bytes.max(BUFFER_BYTES_MIN)],
             start: 0,
             filled: 0,
             base,
             end: if split.whole { u64::MAX } else { split_end },
-            must_reach_end: !split.whole,
+            length_min: split.content_bytes().map_or(0, |_| split_end),
             at_eof: false,
             failure: None,
             found: Vec::with_capacity(FOUND_MAX),
-            skips_first: !split.whole && split.start > 0,
+            long_line: Vec::new(),
+            at_file_start: begins_file,
+            skips_first: !begins_file,
         })
     }
 
     /// Adds up to `max` lines to `out`; returns whether there may be more.
-    pub(crate) fn next_batch(&mut self, out: &mut Vec<String>, max: usize) -> Result<bool, IoError> {
-        self.visit_batch(max, |line| out.push(line.to_owned()))
-    }
-
-    /// Calls `visit` with up to `max` lines; returns whether there may be more.
     ///
     /// An error, too, comes after the lines before it.
-    pub(crate) fn visit_batch(&mut self, max: usize, visit: impl FnMut(&str)) -> Result<bool, IoError> {
-        let result = self.try_visit(max, visit);
+    pub(crate) fn next_batch(&mut self, out: &mut Vec<String>, max: usize) -> Result<bool, IoError> {
+        let result = self.try_next(out, max);
         if !matches!(result, Ok(true)) {
             self.source = None;
         }
@@ -100,18 +107,22 @@ impl LineReader {
         }
     }
 
-    fn try_visit(&mut self, max: usize, mut visit: impl FnMut(&str)) -> Result<bool, IoError> {
+    fn try_next(&mut self, out: &mut Vec<String>, max: usize) -> Result<bool, IoError> {
         let mut left = max;
-        while self.source.is_some() && self.base + (self.start as u64) < self.end {
+        while self.source.is_some() && self.has_more() {
             if left == 0 {
                 return Ok(true);
             }
             let has_progressed = if self.skips_first {
                 self.skip_line()
             } else {
-                let visited = self.visit_buffered(left, &mut visit);
-                left -= visited;
-                visited > 0
+                let given = if self.long_line.is_empty() {
+                    self.take_buffered(out, left)
+                } else {
+                    usize::from(self.end_long_line(out))
+                };
+                left -= given;
+                given > 0
             };
             if has_progressed {
                 continue;
@@ -120,8 +131,9 @@ impl LineReader {
                 return Err(error);
             }
             if self.at_eof {
-                if self.start < self.filled && !self.skips_first {
-                    visit(&String::from_utf8_lossy(&self.buffer[self.start..self.filled]));
+                let has_begun = !self.long_line.is_empty() || self.start < self.filled;
+                if has_begun && !self.skips_first {
+                    self.give_long_line(self.filled, out);
                 }
                 return Ok(false);
             }
@@ -130,16 +142,23 @@ impl LineReader {
         Ok(false)
     }
 
-    /// Passes over the first line, if its end is in the buffer.
+    /// Whether a line of this piece has begun or may begin.
+    fn has_more(&self) -> bool {
+        !self.long_line.is_empty() || self.base + (self.start as u64) < self.end
+    }
+
+    /// Passes over the first line, or over as much of it as is in the buffer; returns whether its end was there.
     fn skip_line(&mut self) -> bool {
-        let line = find_line(&self.buffer[self.start..self.filled], self.at_eof);
-        self.start += line.map_or(0, |(_, next)| next);
+        let data = &self.buffer[self.start..self.filled];
+        let line = find_line(data, self.at_eof);
+        let unread = usize::from(data.last() == Some(&b'\r'));
+        self.start += line.map_or(data.len() - unread, |(_, next)| next);
         self.skips_first = line.is_none();
         line.is_some()
     }
 
-    /// Visits lines whose ends are in the buffer, a bounded number of them; returns how many.
-    fn visit_buffered(&mut self, max: usize, visit: &mut impl FnMut(&str)) -> usize {
+    /// Gives out lines whose ends are in the buffer, a bounded number of them; returns how many.
+    fn take_buffered(&mut self, out: &mut Vec<String>, max: usize) -> usize {
         let data = &self.buffer[..self.filled];
         let end = usize::try_from(self.end - self.base).unwrap_or(usize::MAX);
         self.found.clear();
@@ -155,14 +174,14 @@ impl LineReader {
             Ok(text) => {
                 let mut from = 0;
                 for (line, after) in &self.found {
-                    visit(&text[from..line - begin]);
+                    out.push(text[from..line - begin].to_owned());
                     from = after - begin;
                 }
             }
             Err(_) => {
                 let mut from = begin;
                 for &(line, after) in &self.found {
-                    visit(&String::from_utf8_lossy(&data[from..line]));
+                    out.push(String::from_utf8_lossy(&data[from..line]).into_owned());
                     from = after;
                 }
             }
@@ -171,19 +190,42 @@ impl LineReader {
         self.found.len()
     }
 
+    /// Gives out the long line if its end is in the buffer; returns whether it was.
+    fn end_long_line(&mut self, out: &mut Vec<String>) -> bool {
+        let line = find_line(&self.buffer[self.start..self.filled], self.at_eof);
+        if let Some((line, after)) = line {
+            let next = self.start + after;
+            self.give_long_line(self.start + line, out);
+            self.start = next;
+        }
+        line.is_some()
+    }
+
+    /// Gives out the line that ends at `end` in the buffer and may have begun before it.
+    fn give_long_line(&mut self, end: usize, out: &mut Vec<String>) {
+        let mut line = std::mem::take(&mut self.long_line);
+        line.extend_from_slice(&self.buffer[self.start..end]);
+        // It grew by doubling, and rows may be kept for long.
+        line.shrink_to_fit();
+        let text = String::from_utf8(line);
+        out.push(text.unwrap_or_else(|bad| String::from_utf8_lossy(bad.as_bytes()).into_owned()));
+    }
+
     /// Reads on behind what is in the buffer; makes room first.
     ///
     /// An error is kept until the lines that were read before it are given out.
     fn fill(&mut self) {
         let Some(source) = &mut self.source else { return };
+        if self.start == 0 && self.filled == self.buffer.len() {
+            // A line longer than the buffer. Whether a `\r` at its end is a whole line end is not known yet.
+            let unread = usize::from(self.buffer.last() == Some(&b'\r'));
+            self.start = self.filled - unread;
+            self.long_line.extend_from_slice(&self.buffer[..self.start]);
+        }
         self.buffer.copy_within(self.start..self.filled, 0);
         self.base += self.start as u64;
         self.filled -= self.start;
         self.start = 0;
-        if self.filled == self.buffer.len() {
-            // A line longer than the buffer. Doubling keeps the cost of looking for its end linear.
-            self.buffer.resize(self.buffer.len() * 2, 0);
-        }
         let before = source.offset();
         let result = source.fill(&mut self.buffer[self.filled..]);
         self.filled += (source.offset() - before) as usize;
@@ -191,53 +233,17 @@ impl LineReader {
         match result {
             Err(error) => self.failure = Some(error),
             Ok(_) if self.filled == self.buffer.len() => (),
-            Ok(_) if self.must_reach_end && length < self.end => {
+            Ok(_) if length < self.length_min => {
                 let location = source.location().to_string();
-                self.failure = Some(IoError::Truncated { location, length, expected: self.end });
+                self.failure = Some(IoError::Truncated { location, length, expected: self.length_min });
             }
             Ok(_) => self.at_eof = true,
         }
-    }
-}
-
-impl IntoIterator for LineReader {
-    type Item = Result<String, IoError>;
-    type IntoIter = Lines;
-
-    fn into_iter(self) -> Lines {
-        Lines { reader: self, batch: Vec::new().into_iter(), error: None, is_done: false }
-    }
-}
-
-/// The lines of a piece one by one; an error comes after the lines before it and is the last item.
-#[derive(Debug)]
-pub(crate) struct Lines {
-    reader: LineReader,
-    batch: vec::IntoIter<String>,
-    error: Option<IoError>,
-    is_done: bool,
-}
-
-impl Iterator for Lines {
-    type Item = Result<String, IoError>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        loop {
-            if let Some(line) = self.batch.next() {
-                return Some(Ok(line));
-            }
-            if self.is_done {
-                return self.error.take().map(Err);
-            }
-            let mut batch = Vec::with_capacity(FOUND_MAX);
-            match self.reader.next_batch(&mut batch, FOUND_MAX) {
-                Ok(more) => self.is_done = !more,
-                Err(error) => {
-                    self.is_done = true;
-                    self.error = Some(error);
-                }
-            }
-            self.batch = batch.into_iter();
+        if std::mem::take(&mut self.at_file_start) && self.buffer[..self.filled].starts_with(BYTE_ORDER_MARK)
+        {
+            self.start = BYTE_ORDER_MARK.len();
+            // The first line began with the mark, so it belongs to a piece that ends within the mark too.
+            self.end = self.end.max(self.start as u64 + 1);
         }
     }
 }

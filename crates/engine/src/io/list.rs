@@ -5,11 +5,13 @@
 
 use std::fs;
 use std::io::{self, ErrorKind};
+use std::path::PathBuf;
 
 use futures_util::StreamExt;
 use object_store::{ObjectMeta, ObjectStore, ObjectStoreExt};
 
 use super::error::IoError;
+use super::http;
 use super::location::Location;
 use super::runtime;
 use super::stores::RemoteObject;
@@ -40,7 +42,40 @@ pub(crate) fn look_up(location: &Location) -> Result<Option<Kind>, IoError> {
             Err(error) if is_absent(&error) => Ok(None),
             Err(error) => Err(IoError::read(location, 0, error)),
         },
+        Location::Remote { .. } if location.is_http() => {
+            Ok(http::look_up(location)?.map(|file| Kind::File { size: file.size }))
+        }
         Location::Remote { store, key } => look_up_remote(RemoteObject::new(location, store, key)?),
+    }
+}
+
+/// The folder above one, as the system finds it; `None` when `place` is no folder.
+pub(crate) fn parent(place: &Location) -> Result<Option<Location>, IoError> {
+    // Keys of a store have no `..`, which the store itself says.
+    let Location::Local(path) = place else { return Ok(Some(place.join(".."))) };
+    let outside = |path: &str| match path.rsplit_once('/') {
+        Some(("", _)) | None => Location::Local("/".to_owned()),
+        Some((above, _)) => Location::Local(above.to_owned()),
+    };
+    match fs::symlink_metadata(path) {
+        Ok(metadata) if metadata.is_dir() => Ok(Some(outside(path))),
+        Ok(metadata) if metadata.is_symlink() => {
+            let real = real_path(place)?.filter(|real| real.is_dir());
+            Ok(real.and_then(|real| Some(outside(real.to_str()?))))
+        }
+        Ok(_) => Ok(None),
+        Err(error) if is_absent(&error) => Ok(None),
+        Err(error) => Err(IoError::read(place, 0, error)),
+    }
+}
+
+/// A path on this machine without links; `None` on a store, or when there is nothing.
+pub(crate) fn real_path(place: &Location) -> Result<Option<PathBuf>, IoError> {
+    let Location::Local(path) = place else { return Ok(None) };
+    match fs::canonicalize(path) {
+        Ok(real) => Ok(Some(real)),
+        Err(error) if is_absent(&error) => Ok(None),
+        Err(error) => Err(IoError::read(place, 0, error)),
     }
 }
 
@@ -95,14 +130,12 @@ fn list_local(folder: &Location, path: &str) -> Result<Vec<Entry>, IoError> {
 
 fn look_up_remote(object: RemoteObject) -> Result<Option<Kind>, IoError> {
     let RemoteObject { store, key, location } = object;
-    let can_list = !location.is_http();
     let answer = runtime::block_on(async move {
         // The root of a bucket has no key that could be asked for.
-        if !(key.is_root() && can_list) {
+        if !key.is_root() {
             match store.head(&key).await {
                 Ok(meta) => return Ok(Some(Kind::File { size: meta.size })),
-                Err(object_store::Error::NotFound { .. }) if can_list => (),
-                Err(object_store::Error::NotFound { .. }) => return Ok(None),
+                Err(object_store::Error::NotFound { .. }) => (),
                 Err(error) => return Err(error),
             }
         }

@@ -14,6 +14,7 @@ mod cloud;
 mod codec;
 mod error;
 mod expand;
+mod http;
 mod lines;
 mod list;
 mod location;

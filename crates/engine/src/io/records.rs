@@ -20,7 +20,7 @@ pub(crate) struct RecordReader {
     /// Records that were read and are not yet given out, from `start` on.
     buffer: Vec<u8>,
     start: usize,
-    /// How many bytes of the piece are not yet read; of a file read as a whole nobody knows.
+    /// How many bytes of the piece are not yet read; not known of a compressed file.
     left: Option<u64>,
 }
 
@@ -44,7 +44,7 @@ impl RecordReader {
             Err(error) if options.forgives(&error) => None,
             opened => Some(opened?),
         };
-        let left = (!split.whole).then_some(split.length);
+        let left = split.content_bytes();
         let location = split.location.clone();
         Ok(Self { source, location, options, record_length, buffer: Vec::new(), start: 0, left })
     }

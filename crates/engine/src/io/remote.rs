@@ -13,7 +13,7 @@ use futures_util::stream::BoxStream;
 use object_store::{GetOptions, GetRange, ObjectStore, ObjectStoreExt};
 
 use super::error::IoError;
-use super::location::Location;
+use super::http;
 use super::runtime::{self, Pending};
 use super::stores::RemoteObject;
 
@@ -35,8 +35,9 @@ pub(crate) struct RemoteReader {
     /// Where the byte behind `current` stands.
     offset: u64,
     soft_end: u64,
-    /// The tag of the version that is read, so that no window comes from another one.
+    /// The tag and the size of the version that is read, so that no window comes from another one.
     tag: Option<String>,
+    size: Option<u64>,
     fetch: Fetch,
 }
 
@@ -52,6 +53,8 @@ enum Fetch {
 /// Part of an object, and how large the whole is.
 struct Window {
     bytes: Bytes,
+    /// Which part it is, by the server's word.
+    range: Range<u64>,
     size: u64,
     tag: Option<String>,
 }
@@ -65,7 +68,8 @@ impl RemoteReader {
     /// Asks for the object from byte `start` on; that it exists is known when this returns.
     pub(crate) fn open(object: RemoteObject, start: u64, soft_end: u64) -> Result<Self, IoError> {
         let current = Bytes::new();
-        let mut reader = Self { object, current, offset: start, soft_end, tag: None, fetch: Fetch::Idle };
+        let fetch = Fetch::Idle;
+        let mut reader = Self { object, current, offset: start, soft_end, tag: None, size: None, fetch };
         reader.advance()?;
         Ok(reader)
     }
@@ -86,11 +90,17 @@ impl RemoteReader {
     fn take_window(&mut self, pending: Pending<Result<Window, object_store::Error>>) -> Result<(), IoError> {
         let window = match pending.wait()? {
             Ok(window) => window,
-            Err(object_store::Error::NotSupported { .. }) if self.object.location.is_http() => {
+            Err(error) if self.object.location.is_http() && http::is_whole_only(&error) => {
                 return self.start_stream();
             }
             Err(error) => return self.end_or(error),
         };
+        let (sent, promised) = (window.bytes.len() as u64, window.range.end - window.range.start);
+        if window.range.start != self.offset || sent != promised || sent == 0 {
+            let reason = format!("{sent} bytes instead of the {promised} from byte {} on", self.offset);
+            return Err(self.bad_answer(reason));
+        }
+        self.check_size(window.size)?;
         self.offset += window.bytes.len() as u64;
         self.current = window.bytes;
         // A weak tag does not promise the same bytes, and no server takes it as a condition.
@@ -114,28 +124,52 @@ impl RemoteReader {
         };
         runtime::spawn(async move {
             let answer = store.get_opts(&key, options).await?;
-            let (size, tag) = (answer.meta.size, answer.meta.e_tag.clone());
-            Ok(Window { bytes: answer.bytes().await?, size, tag })
+            let (size, tag, range) = (answer.meta.size, answer.meta.e_tag.clone(), answer.range.clone());
+            Ok(Window { bytes: answer.bytes().await?, range, size, tag })
         })
+    }
+
+    /// Makes sure that all windows come from an object of one size: not every store has tags.
+    fn check_size(&mut self, size: u64) -> Result<(), IoError> {
+        match self.size.replace(size) {
+            Some(before) if before != size => {
+                Err(self
+                    .bad_answer(format!("its size changed from {before} to {size} bytes while it was read")))
+            }
+            Some(_) | None => Ok(()),
+        }
+    }
+
+    fn bad_answer(&self, reason: String) -> IoError {
+        IoError::BadAnswer { location: self.object.location.to_string(), reason }
     }
 
     /// A range behind the end of an object is an error to every store; to a reader it is the end.
     fn end_or(&self, error: object_store::Error) -> Result<(), IoError> {
+        let RemoteObject { store, key, location } = self.object.clone();
         if matches!(error, object_store::Error::NotFound { .. }) {
-            return Err(IoError::missing(&self.object.location));
+            return Err(IoError::missing(&location));
         }
-        let RemoteObject { store, key, .. } = self.object.clone();
-        match runtime::block_on(async move { store.head(&key).await })? {
-            Ok(meta) if meta.size <= self.offset => Ok(()),
-            _ => Err(IoError::read(&self.object.location, self.offset, error)),
+        if !location.is_http()
+            && let Ok(meta) = runtime::block_on(async move { store.head(&key).await })?
+            && meta.size <= self.offset
+        {
+            return Ok(());
         }
+        Err(http::read_error(&location, self.offset, error))
     }
 
     /// Asks for the whole object and passes over what lies before the wanted byte.
     fn start_stream(&mut self) -> Result<(), IoError> {
         let RemoteObject { store, key, location } = self.object.clone();
-        let answer = runtime::block_on(async move { store.get(&key).await })?;
-        let stream = answer.map_err(|error| IoError::read(&location, 0, error))?.into_stream();
+        let options = GetOptions { if_match: self.tag.clone(), ..GetOptions::default() };
+        let answer = match runtime::block_on(async move { store.get_opts(&key, options).await })? {
+            Ok(answer) => answer,
+            Err(object_store::Error::NotFound { .. }) => return Err(IoError::missing(&location)),
+            Err(error) => return Err(http::read_error(&location, self.offset, error)),
+        };
+        self.check_size(answer.meta.size)?;
+        let stream = answer.into_stream();
         let mut skip = self.offset;
         self.offset = 0;
         self.fetch = Fetch::Stream(next_step(stream)?);
@@ -153,7 +187,7 @@ impl RemoteReader {
 
     fn take_step(&mut self, pending: Pending<StreamStep>) -> Result<(), IoError> {
         let StreamStep { bytes, rest } = pending.wait()?;
-        self.current = bytes.map_err(|error| IoError::read(&self.object.location, self.offset, error))?;
+        self.current = bytes.map_err(|error| http::read_error(&self.object.location, self.offset, error))?;
         self.offset += self.current.len() as u64;
         if !self.current.is_empty() {
             self.fetch = Fetch::Stream(next_step(rest)?);
@@ -179,18 +213,6 @@ impl fmt::Debug for RemoteReader {
             .field("location", &self.object.location)
             .field("offset", &self.offset)
             .finish_non_exhaustive()
-    }
-}
-
-/// Whether the server of a file that is not empty gives parts of it.
-pub(crate) fn has_ranges(location: &Location) -> Result<bool, IoError> {
-    let Location::Remote { store, key } = location else { return Ok(true) };
-    let RemoteObject { store, key, .. } = RemoteObject::new(location, store, key)?;
-    match runtime::block_on(async move { store.get_range(&key, 0..1).await })? {
-        Ok(_) => Ok(true),
-        Err(object_store::Error::NotSupported { .. }) => Ok(false),
-        Err(object_store::Error::NotFound { .. }) => Err(IoError::missing(location)),
-        Err(error) => Err(IoError::read(location, 0, error)),
     }
 }
 

@@ -2,9 +2,11 @@
 //!
 //! A source counts what it gave, so that an error can name the place. It knows neither lines nor records.
 
-use std::fs::File;
+use std::fs::{File, OpenOptions};
 use std::io::{ErrorKind, Read, Seek, SeekFrom};
+use std::os::unix::fs::OpenOptionsExt;
 
+use rustix::fs::OFlags;
 use serde::{Deserialize, Serialize};
 
 use super::codec::{self, Codec};
@@ -110,10 +112,16 @@ impl Source {
 }
 
 fn open_local(location: &Location, path: &str, start: u64) -> Result<File, IoError> {
-    let mut file = File::open(path).map_err(|error| match error.kind() {
+    // It was a file when it was listed. To open a named pipe would wait for a writer, perhaps without end.
+    let without_waiting = OFlags::NONBLOCK.bits().cast_signed();
+    let opened = OpenOptions::new().read(true).custom_flags(without_waiting).open(path);
+    let mut file = opened.map_err(|error| match error.kind() {
         ErrorKind::NotFound => IoError::missing(location),
         _ => IoError::read(location, start, error),
     })?;
+    if !file.metadata().map_err(|error| IoError::read(location, start, error))?.is_file() {
+        return Err(IoError::NotAFile { location: location.to_string() });
+    }
     if start > 0 {
         file.seek(SeekFrom::Start(start)).map_err(|error| IoError::read(location, start, error))?;
     }

@@ -31,6 +31,11 @@ impl FileSplit {
         Self { location: file.location.clone(), start: 0, length: file.size, whole: true }
     }
 
+    /// How many bytes its reader finds, unless the file changed; not known of a compressed one.
+    pub(crate) fn content_bytes(&self) -> Option<u64> {
+        (!self.whole || Codec::of(&self.location).is_none()).then_some(self.length)
+    }
+
     /// Whether nothing is in it, as in the one piece of an empty file.
     pub(crate) fn is_empty(&self) -> bool {
         self.length == 0

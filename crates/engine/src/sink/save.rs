@@ -152,10 +152,19 @@ impl<T: std::fmt::Display> Writer<T> for Lines {
     ) -> Result<impl FnOnce() -> Result<(), IoError>, IoError> {
         use std::fmt::Write;
         let mut line = String::new();
+        let mut written = 0;
         rows.try_for_each(|row| {
             line.clear();
-            // Writing to a string cannot fail; a `Display` that fails anyway has written what it could.
-            let _ = write!(line, "{row}");
+            // Writing to a string cannot fail, so it was the `Display`, and the line is cut.
+            if write!(line, "{row}").is_err() {
+                return Err(IoError::Display {
+                    location: file.location().to_string(),
+                    partition: TaskContext::current().map_or(0, |task| task.partition().0),
+                    row: written,
+                    type_name: std::any::type_name::<T>(),
+                });
+            }
+            written += 1;
             file.write_line(&line)
         })?;
         Ok(move || file.commit().map(drop))

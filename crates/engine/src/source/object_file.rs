@@ -12,7 +12,7 @@ use crate::{
     Context, Result,
     data::Data,
     executor::TaskContext,
-    io::{Depth, FileSplit, ObjectReader, ReadOptions, expand},
+    io::{FileSplit, ObjectReader, ReadOptions, expand},
     rdd::{Rdd, RddHandle},
     ship::{Frozen, Ship, ShipError, Thawing},
 };
@@ -43,7 +43,7 @@ impl Context {
     /// ```
     #[track_caller]
     pub fn object_file<T: Data>(&self, path: &str) -> Result<ObjectFile<T>> {
-        let files = expand(path, Depth::Flat)?;
+        let files = expand(path, self.input_depth())?;
         let files: Vec<_> = files.iter().map(FileSplit::whole).collect();
         let handle = RddHandle::builder(self.driver(), "object_file", files.len() as u32);
         let files = PartitionValues::new(files);

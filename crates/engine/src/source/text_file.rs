@@ -9,7 +9,7 @@ use super::{
 use crate::{
     Context, Result,
     executor::TaskContext,
-    io::{Depth, FileSplit, LineReader, ReadOptions, expand, plan_splits},
+    io::{FileSplit, LineReader, ReadOptions, expand, plan_splits},
     rdd::{Rdd, RddHandle},
 };
 
@@ -29,8 +29,13 @@ impl Context {
     ///
     /// `path` is a file, a folder, a pattern (`logs/*.txt`, `data/{a,b}/part-[0-9]*`), or several of them separated by
     /// commas; local, or with one of `file://`, `s3://`, `gs://`, `az://`, `http://`. Files that end in `.gz`, `.zst`,
-    /// `.bz2` or `.lz4` are decompressed. Large plain files are split at line boundaries. The files are looked up now
-    /// and read when a job runs.
+    /// `.bz2` or `.lz4`, in letters of either case, are decompressed. Large plain files are split at line boundaries.
+    /// Lines end with `\n`, `\r\n` or `\r`; a byte-order mark at the beginning of a file is no part of its first line.
+    /// The files are looked up now and read when a job runs.
+    ///
+    /// A folder stands for the files in it whose names do not begin with `_` or `.`. A folder inside of it is an error,
+    /// unless the setting `firesteel.files.recursive` says to read all files below. A file that a pattern reaches in
+    /// several ways is read once; one that stands twice in a list is read twice.
     ///
     /// ```
     /// use firesteel::prelude::*;
@@ -61,7 +66,7 @@ impl Context {
     /// ```
     #[track_caller]
     pub fn text_file_into(&self, path: &str, min_partitions: u32) -> Result<TextFile> {
-        let files = expand(path, Depth::Flat)?;
+        let files = expand(path, self.input_depth())?;
         let mut splits = plan_splits(&files, min_partitions as usize, Some(self.max_split_bytes()));
         splits.retain(|split| !split.is_empty());
         let handle = RddHandle::builder(self.driver(), "text_file", splits.len() as u32);

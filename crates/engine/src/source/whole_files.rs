@@ -6,7 +6,7 @@ use super::{PartitionValues, batches::or_abort};
 use crate::{
     Context, Result,
     executor::TaskContext,
-    io::{Depth, FileSplit, IoError, Location, ReadOptions, expand, group_files, read_bytes, read_text},
+    io::{FileSplit, IoError, Location, ReadOptions, expand, group_files, read_bytes, read_text},
     rdd::{Rdd, RddHandle},
     ship::Ship,
 };
@@ -53,6 +53,9 @@ impl Content for Vec<u8> {
 impl Context {
     /// Text files as wholes: a row is a file's path and its text. For many small files; each must fit in memory.
     ///
+    /// Paths as in [`text_file`](Context::text_file). The text is that of the file to the letter, with line ends and
+    /// byte-order mark.
+    ///
     /// ```
     /// use firesteel::prelude::*;
     ///
@@ -89,7 +92,7 @@ impl Context {
 
     #[track_caller]
     fn whole_files<C: Content>(&self, path: &str) -> Result<WholeFiles<C>> {
-        let files = expand(path, Depth::Flat)?;
+        let files = expand(path, self.input_depth())?;
         let groups = group_files(&files, self.default_min_partitions() as usize);
         let handle = RddHandle::builder(self.driver(), C::OPERATOR, groups.len() as u32);
         let groups = PartitionValues::new(groups);

@@ -35,6 +35,21 @@ fn the_program_gets_its_words_environment_and_directory_as_they_are() {
 
 /// Behaviours: RDD-022.
 #[test]
+fn printed_lines_end_as_those_of_a_text_file() {
+    each_backend(|ctx| {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("printed").to_str().unwrap().to_owned();
+        std::fs::write(&path, "a\r\nb\rc\n\r\r\n\nlast\r").unwrap();
+
+        let printed = ctx.range_into(0..1, 1).pipe(["cat", &path]).collect().unwrap();
+
+        assert_eq!(printed, ctx.text_file(&path).unwrap().collect().unwrap());
+        assert_eq!(printed, ["a", "b", "c", "", "", "", "last"]);
+    });
+}
+
+/// Behaviours: RDD-022.
+#[test]
 fn much_more_than_a_pipe_holds_goes_through_in_order() {
     each_backend(|ctx| {
         let lines = ctx.range_into(0..100_000, 2).pipe(["cat"]).map(|line| line.parse::<i32>().unwrap());

@@ -64,6 +64,77 @@ fn frames_of_different_block_sizes_may_follow_one_another() {
     assert_eq!(decompress(Codec::Lz4, joined).unwrap(), [sample(200_000), sample(200_000)].concat());
 }
 
+/// The frame format of the first versions: blocks of 8 MiB behind a magic number, without an end mark.
+fn legacy_lz4(blocks: &[&[u8]]) -> Vec<u8> {
+    let mut out = 0x184C_2102_u32.to_le_bytes().to_vec();
+    for block in blocks {
+        let packed = lz4_flex::block::compress(block);
+        out.extend((packed.len() as u32).to_le_bytes());
+        out.extend(packed);
+    }
+    out
+}
+
+/// A frame that decoders pass over.
+fn skippable(number: u32, content: &[u8]) -> Vec<u8> {
+    let magic = 0x184D_2A50 + number;
+    [&magic.to_le_bytes()[..], &(content.len() as u32).to_le_bytes(), content].concat()
+}
+
+#[test]
+fn legacy_lz4_files_are_read() {
+    let full_block = sample(8 << 20);
+    let noise: Vec<u8> =
+        (0_u64..1 << 20).flat_map(|n| xxhash_rust::xxh3::xxh3_64(&n.to_le_bytes()).to_le_bytes()).collect();
+
+    assert_eq!(decompress(Codec::Lz4, legacy_lz4(&[b"one line\n"])).unwrap(), b"one line\n");
+    assert_eq!(decompress(Codec::Lz4, legacy_lz4(&[])).unwrap(), b"");
+    let two = decompress(Codec::Lz4, legacy_lz4(&[&full_block, b"end"])).unwrap();
+    assert!(two == [&full_block[..], b"end"].concat());
+    assert_eq!(noise.len(), 8 << 20);
+    assert!(
+        legacy_lz4(&[&noise]).len() > noise.len(),
+        "a block that does not compress is larger than its content"
+    );
+    assert!(decompress(Codec::Lz4, legacy_lz4(&[&noise])).unwrap() == noise);
+}
+
+#[test]
+fn frames_of_every_kind_may_follow_one_another() {
+    let lz4 = [
+        skippable(0, b"first"),
+        legacy_lz4(&[b"a"]),
+        legacy_lz4(&[b"b", b"c"]),
+        skippable(15, b""),
+        compress(Codec::Lz4, b"d"),
+        legacy_lz4(&[b"e"]),
+        compress(Codec::Lz4, b"f"),
+        skippable(7, &sample(300_000)),
+    ];
+    let zstd = [
+        skippable(0, b"first"),
+        compress(Codec::Zstd, b"ab"),
+        skippable(3, b""),
+        compress(Codec::Zstd, b"c"),
+    ];
+
+    assert_eq!(decompress(Codec::Lz4, lz4.concat()).unwrap(), b"abcdef");
+    assert_eq!(decompress(Codec::Zstd, zstd.concat()).unwrap(), b"abc");
+}
+
+#[test]
+fn legacy_and_skippable_frames_cut_within_a_block_are_errors() {
+    let whole = [legacy_lz4(&[b"some text"]), skippable(2, b"passed over")].concat();
+    let ends_of_frames = [4, legacy_lz4(&[b"some text"]).len()];
+
+    for length in (1..whole.len()).filter(|length| !ends_of_frames.contains(length)) {
+        let error = decompress(Codec::Lz4, whole[..length].to_vec()).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::UnexpectedEof, "cut at {length}: {error}");
+    }
+    let huge = [&0x184C_2102_u32.to_le_bytes()[..], &(8_u32 << 20).to_le_bytes(), b"short"].concat();
+    assert_eq!(decompress(Codec::Lz4, huge).unwrap_err().kind(), io::ErrorKind::UnexpectedEof);
+}
+
 #[test]
 fn an_empty_file_is_empty() {
     for codec in Codec::ALL {
@@ -120,6 +191,10 @@ fn the_suffix_tells_the_codec() {
     assert_eq!(of("a.txt.zst"), Some(Codec::Zstd));
     assert_eq!(of("a.bz2"), Some(Codec::Bzip2));
     assert_eq!(of("a.lz4"), Some(Codec::Lz4));
+    assert_eq!(
+        [of("A.GZ"), of("a.Bz2"), of("ä.ZST")],
+        [Some(Codec::Gzip), Some(Codec::Bzip2), Some(Codec::Zstd)]
+    );
     assert_eq!([of("a.txt"), of("gz"), of("a.gz.txt")], [None, None, None]);
 }
 

@@ -41,7 +41,8 @@ const TABLE: &[(&str, &[&str])] = &[
     ("2024/01", &["2024/01/x.txt", "2024/01/y.txt"]),
     ("2024/01/", &["2024/01/x.txt", "2024/01/y.txt"]),
     ("2024/*", &["2024/01/x.txt", "2024/01/y.txt", "2024/02/x.txt"]),
-    ("2024", &[]),
+    ("{2024/01,2024/*}", &["2024/01/x.txt", "2024/01/y.txt", "2024/02/x.txt"]),
+    ("{2024/01,2024/01/x.txt}", &["2024/01/x.txt", "2024/01/y.txt"]),
     ("2025/*/t.txt", &[]),
     ("2025/_*/t.txt", &["2025/_temporary/t.txt"]),
     ("2025/_temporary", &["2025/_temporary/t.txt"]),
@@ -109,9 +110,79 @@ fn patterns_find_remote_files() {
 
 #[test]
 fn a_folder_stands_for_the_visible_files_in_it() {
-    let (_folder, root) = local_tree();
+    let (folder, root) = local_tree();
 
-    assert_eq!(names(&root, "", Depth::Flat).unwrap(), ["a.txt", "b.txt", "c.csv"]);
+    fs::write(folder.path().join("2024/01/_SUCCESS"), "").unwrap();
+    fs::create_dir(folder.path().join("2024/01/_temporary")).unwrap();
+    fs::create_dir(folder.path().join("empty")).unwrap();
+
+    assert_eq!(names(&root, "2024/01", Depth::Flat).unwrap(), ["2024/01/x.txt", "2024/01/y.txt"]);
+    assert_eq!(names(&root, "empty", Depth::Flat).unwrap(), [""; 0]);
+}
+
+#[test]
+fn a_folder_in_a_folder_is_refused_with_the_remedy() {
+    let (_folder, local) = local_tree();
+
+    for root in [local, remote_tree("s3://expand-nested")] {
+        let refuse = |pattern: &str| names(&root, pattern, Depth::Flat).unwrap_err().to_string();
+
+        let remedy =
+            "name the files by a pattern, or set `firesteel.files.recursive` to read all files below";
+        let reason = "and folders in folders are not read";
+        assert_eq!(refuse("2024"), format!("{root}/2024 holds the folder `01`, {reason}; {remedy}"));
+        assert_eq!(refuse("2025/01"), format!("{root}/2025/01 holds the folder `deep`, {reason}; {remedy}"));
+        assert_eq!(refuse("20*"), format!("{root}/2024 holds the folder `01`, {reason}; {remedy}"));
+    }
+}
+
+#[test]
+fn a_file_reached_through_the_folder_above_is_read_once() {
+    let (folder, root) = local_tree();
+    let link = folder.path().join("link");
+    std::os::unix::fs::symlink(folder.path().join("2024/01"), &link).unwrap();
+    let names = |pattern: &str| names(&root, pattern, Depth::Flat).unwrap();
+
+    assert_eq!(names("{2024/01,2024/02/../01}/x.txt"), ["2024/01/x.txt"]);
+    assert_eq!(names("2024/*/../01/*"), ["2024/01/x.txt", "2024/01/y.txt"]);
+    assert_eq!(names("2024/../a.txt"), ["a.txt"]);
+    assert_eq!(names("{link,2024/01}/x.txt"), ["2024/01/x.txt", "link/x.txt"], "a link is another name");
+    let twice = expand(&format!("{root}/a.txt,{root}/2024/../a.txt"), Depth::Flat).unwrap();
+    assert_eq!(twice.len(), 2, "a list is read as it was written");
+    // What is above the target of a link, as the system has it.
+    let above = expand(&format!("{root}/link/../02/x.txt"), Depth::Flat).unwrap();
+    assert_eq!(above.len(), 1);
+    assert!(above[0].location.to_string().ends_with("/2024/02/x.txt"), "{above:?}");
+    for missing in ["gone/../a.txt", "a.txt/../b.txt"] {
+        assert!(expand(&format!("{root}/{missing}"), Depth::Flat).unwrap_err().is_missing(), "{missing}");
+    }
+    assert!(
+        expand("/../../dev/null", Depth::Flat)
+            .is_err_and(|error| error.to_string().starts_with("/dev/null "))
+    );
+}
+
+#[test]
+fn links_that_lead_in_a_circle_are_refused() {
+    let (folder, root) = local_tree();
+    std::os::unix::fs::symlink("..", folder.path().join("2024/01/up")).unwrap();
+    std::os::unix::fs::symlink(".", folder.path().join("2024/01/here")).unwrap();
+
+    let error = names(&root, "2024", Depth::Recursive).unwrap_err().to_string();
+
+    let reason = "it is a link to a folder that holds it";
+    assert_eq!(error, format!("cannot use `{root}/2024/01/here` as a path: {reason}"));
+}
+
+#[test]
+fn a_pipe_in_a_folder_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let (owner, pipe) = (rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR, folder.path().join("pipe"));
+    rustix::fs::mkfifoat(rustix::fs::CWD, &pipe, owner).unwrap();
+
+    let error = expand(folder.path().to_str().unwrap(), Depth::Flat).unwrap_err().to_string();
+
+    assert_eq!(error, format!("{} is not a regular file", pipe.display()));
 }
 
 #[test]
@@ -180,10 +251,11 @@ fn a_name_that_is_not_utf8_is_an_error() {
 }
 
 #[test]
-fn a_link_that_leads_nowhere_is_passed_over_in_a_folder() {
+fn a_link_that_leads_nowhere_is_not_there() {
     let (folder, root) = local_tree();
     std::os::unix::fs::symlink("/nowhere/at/all", folder.path().join("dangling")).unwrap();
     std::os::unix::fs::symlink(folder.path().join("a.txt"), folder.path().join("linked")).unwrap();
 
-    assert_eq!(names(&root, "", Depth::Flat).unwrap(), ["a.txt", "b.txt", "c.csv", "linked"]);
+    assert_eq!(names(&root, "*.*", Depth::Flat).unwrap(), ["a.txt", "b.txt", "c.csv"]);
+    assert_eq!(names(&root, "{dangling,linked}", Depth::Flat).unwrap(), ["linked"]);
 }

@@ -3,6 +3,7 @@
 use std::fs;
 use std::io::Write;
 
+use firesteel_storage::memory::{TaskMeter, is_counting, meter};
 use proptest::prelude::*;
 
 use super::*;
@@ -40,6 +41,7 @@ fn lines_of(split: &FileSplit, buffer_bytes: usize, batch: usize) -> Vec<String>
 
 /// The lines of a text by the plainest of means, one byte after the other.
 fn naive_lines(data: &[u8]) -> Vec<String> {
+    let data = data.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(data);
     let mut lines = Vec::new();
     let mut line = Vec::new();
     let mut at = 0;
@@ -62,7 +64,12 @@ fn naive_lines(data: &[u8]) -> Vec<String> {
     lines
 }
 
-/// Pieces of text that are likely to go wrong at a cut.
+/// A text with or without a byte-order mark, of pieces that are likely to go wrong at a cut.
+fn text() -> impl Strategy<Value = Vec<u8>> {
+    let mark = prop::sample::select(vec![&b""[..], b"\xEF\xBB\xBF", b"\xEF\xBB"]);
+    (mark, prop::collection::vec(token(), 0..40)).prop_map(|(mark, tokens)| [mark, &tokens.concat()].concat())
+}
+
 fn token() -> impl Strategy<Value = Vec<u8>> {
     prop_oneof![
         3 => Just(b"\n".to_vec()),
@@ -81,12 +88,11 @@ proptest! {
     /// Behaviours: RDD-026.
     #[test]
     fn pieces_cut_anywhere_give_each_line_once(
-        tokens in prop::collection::vec(token(), 0..40),
+        data in text(),
         cuts in prop::collection::vec(any::<prop::sample::Index>(), 0..6),
         buffer_bytes in 1_usize..40,
         batch in 1_usize..5,
     ) {
-        let data = tokens.concat();
         let file = tempfile::NamedTempFile::new().unwrap();
         fs::write(file.path(), &data).unwrap();
         let location = location(file.path());
@@ -105,12 +111,11 @@ proptest! {
 
     #[test]
     fn planned_pieces_give_each_line_once_whatever_the_codec(
-        tokens in prop::collection::vec(token(), 0..40),
+        data in text(),
         codec in prop::option::of(prop::sample::select(Codec::ALL.to_vec())),
         min_partitions in 1_usize..8,
         buffer_bytes in 1_usize..40,
     ) {
-        let data = tokens.concat();
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join(format!("a{}", codec.map_or("", Codec::suffix)));
         let mut encoder = Encoder::new(codec, Vec::new()).unwrap();
@@ -166,15 +171,69 @@ fn bytes_that_are_not_utf8_are_replaced() {
 }
 
 #[test]
-fn the_iterator_gives_the_lines_too() {
+fn a_piece_inside_a_long_line_holds_none_of_it() {
     let file = tempfile::NamedTempFile::new().unwrap();
-    fs::write(file.path(), "a\n\nb").unwrap();
-    let reader = LineReader::open(&split(&location(file.path()), 0, 4), OPTIONS).unwrap();
+    fs::write(file.path(), format!("{}\nlast", "x".repeat(4 << 20))).unwrap();
+    let location = location(file.path());
+    let peak = |start, length| {
+        let meter = TaskMeter::start();
+        let lines = lines_of(&split(&location, start, length), 1 << 10, 10);
+        let peak = meter::peak();
+        drop(meter);
+        (lines.iter().map(String::len).collect::<Vec<_>>(), peak)
+    };
 
-    assert_eq!(reader.into_iter().map(Result::unwrap).collect::<Vec<_>>(), ["a", "", "b"]);
-    let shrunk = LineReader::open(&split(&location(file.path()), 0, 9), OPTIONS).unwrap();
-    let items: Vec<Option<String>> = shrunk.into_iter().map(Result::ok).collect();
-    assert_eq!(items, [Some("a".to_owned()), Some(String::new()), None], "an error comes last, and once");
+    let (inside, held) = peak(1 << 20, 1 << 20);
+    let (behind, held_behind) = peak(2 << 20, (2 << 20) + 5);
+
+    assert_eq!(inside, [0; 0]);
+    assert_eq!(behind, [4]);
+    if is_counting() {
+        assert!(
+            held.max(held_behind) < 64 << 10,
+            "{held} and {held_behind} bytes for a line of another piece"
+        );
+    }
+}
+
+#[test]
+fn a_long_line_is_kept_without_spare_room() {
+    let file = tempfile::NamedTempFile::new().unwrap();
+    fs::write(file.path(), format!("{}\nb", "x".repeat(1_100_000))).unwrap();
+
+    let lines = lines_of(&split(&location(file.path()), 0, 1_100_002), BUFFER_BYTES, 10);
+
+    assert_eq!(lines.iter().map(String::len).collect::<Vec<_>>(), [1_100_000, 1]);
+    assert!(lines[0].capacity() < 1_200_000, "{}", lines[0].capacity());
+}
+
+#[test]
+fn a_byte_order_mark_is_no_part_of_the_first_line() {
+    let cases: [(&[u8], &[&str]); 6] = [
+        (b"\xEF\xBB\xBFa\nb", &["a", "b"]),
+        (b"\xEF\xBB\xBF\nb", &["", "b"]),
+        (b"\xEF\xBB\xBF", &[]),
+        (b"\xEF\xBB\xBF\xEF\xBB\xBFa", &["\u{feff}a"]),
+        (b"a\n\xEF\xBB\xBFb", &["a", "\u{feff}b"]),
+        (b"\xEF\xBBa", &["\u{fffd}a"]),
+    ];
+
+    for (data, expected) in cases {
+        let folder = tempfile::tempdir().unwrap();
+        for codec in [None, Some(Codec::Gzip), Some(Codec::Lz4)] {
+            let path = folder.path().join(format!("a{}", codec.map_or("", Codec::suffix)));
+            let mut encoder = Encoder::new(codec, Vec::new()).unwrap();
+            encoder.write_all(data).unwrap();
+            let stored = encoder.finish().unwrap();
+            fs::write(&path, &stored).unwrap();
+            for pieces in 1..=data.len() {
+                let splits = plan_splits(&[input(location(&path), stored.len())], pieces, None);
+                let lines: Vec<String> =
+                    splits.iter().flat_map(|split| lines_of(split, BUFFER_BYTES, 10)).collect();
+                assert_eq!(lines, expected, "{data:?} in {pieces} pieces, {codec:?}");
+            }
+        }
+    }
 }
 
 #[test]
@@ -277,7 +336,7 @@ fn a_folder_in_the_place_of_a_file_is_an_error() {
     let result = LineReader::open(&split(&location, 0, 10), OPTIONS)
         .and_then(|mut reader| reader.next_batch(&mut Vec::new(), 1));
 
-    assert_eq!(result.unwrap_err().to_string(), format!("cannot read {location} at byte 0"));
+    assert_eq!(result.unwrap_err().to_string(), format!("{location} is not a regular file"));
 }
 
 #[test]
@@ -291,4 +350,16 @@ fn a_read_that_the_system_refuses_is_named_with_its_place() {
     assert_eq!(error.to_string(), "cannot read /proc/self/mem at byte 7");
     assert!(std::error::Error::source(&error).is_some());
     assert!(!error.is_corrupt() && !error.is_missing());
+}
+
+#[test]
+fn a_file_that_became_a_pipe_is_refused_and_not_waited_for() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.txt");
+    rustix::fs::mkfifoat(rustix::fs::CWD, &path, rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR).unwrap();
+    let location = location(&path);
+
+    let error = LineReader::open(&split(&location, 0, 10), OPTIONS).unwrap_err();
+
+    assert_eq!(error.to_string(), format!("{location} is not a regular file"));
 }

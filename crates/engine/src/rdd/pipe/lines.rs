@@ -3,7 +3,7 @@
 use std::{
     collections::VecDeque,
     fmt::Display,
-    io::{self, BufRead, BufReader, BufWriter, ErrorKind, Read, Write},
+    io::{self, BufWriter, ErrorKind, Read, Write},
     process::{ChildStderr, ChildStdin, ChildStdout},
     sync::{
         Arc,
@@ -16,7 +16,7 @@ use std::{
 
 use firesteel_types::{PartitionId, RddId};
 
-use super::{PipeCommand, process::Process};
+use super::{PipeCommand, output::Output, process::Process};
 use crate::{
     executor::{Abort, Blame, TaskContext, abort_task, spawn_helper},
     rdd::Rdd,
@@ -34,7 +34,7 @@ pub(super) struct Lines<'a> {
     operator: RddId,
     task: &'a TaskContext,
     process: Arc<Process>,
-    output: BufReader<ChildStdout>,
+    output: Output<ChildStdout>,
     errors: mpsc::Receiver<String>,
     feeder: Option<JoinHandle<Result<io::Result<()>, Abort>>>,
     is_over: Arc<AtomicBool>,
@@ -67,7 +67,7 @@ impl<'a> Lines<'a> {
             command,
             operator,
             task,
-            output: BufReader::new(output),
+            output: Output::new(output),
             errors: receiver,
             feeder: None,
             is_over: is_over.clone(),
@@ -123,21 +123,17 @@ impl Iterator for Lines<'_> {
 
     fn next(&mut self) -> Option<String> {
         self.task.check();
-        let mut line = Vec::new();
-        match self.output.read_until(b'\n', &mut line) {
-            Ok(0) => {
+        match self.output.next_line() {
+            Ok(None) => {
                 if let Some(feeder) = self.feeder.take() {
                     self.finish(feeder);
                 }
                 None
             }
-            Ok(_) => {
-                line.pop_if(|last| *last == b'\n');
-                Some(
-                    String::from_utf8(line)
-                        .unwrap_or_else(|bad| String::from_utf8_lossy(bad.as_bytes()).into_owned()),
-                )
-            }
+            Ok(Some(line)) => Some(
+                String::from_utf8(line)
+                    .unwrap_or_else(|bad| String::from_utf8_lossy(bad.as_bytes()).into_owned()),
+            ),
             Err(error) => self.fail(&format!("cannot read from {}: {error}", self.command)),
         }
     }

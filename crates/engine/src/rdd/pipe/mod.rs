@@ -6,6 +6,7 @@
 mod adaptor;
 mod command;
 mod lines;
+mod output;
 mod process;
 
 pub use adaptor::Pipe;

@@ -16,6 +16,9 @@ section! { "Files and blocks":
     FILES_OPEN_COST: u64 = "firesteel.files.openCostInBytes",
         Kind::Bytes { unit: ByteUnit::Bytes, min: 0 }, Is("4m"), "0.1.0";
 
+    /// Whether a folder given as input stands for all files below it; if not, a folder inside of it is an error.
+    FILES_RECURSIVE: bool = "firesteel.files.recursive", Kind::Bool, Is("false"), "0.1.0";
+
     /// Whether the unreadable rest of a corrupt file is passed over and does not fail the task.
     FILES_IGNORE_CORRUPT: bool = "firesteel.files.ignoreCorruptFiles", Kind::Bool, Is("false"), "0.1.0";
 
