@@ -4,6 +4,8 @@
 //! writes sorted runs and merges them. Both look every few rows, with a [`Watch`], whether the task is still within its
 //! share of the memory; as long as it is, they are a plain hash table and plain vectors.
 
+#[cfg(test)]
+mod chance;
 mod fold;
 mod row_file;
 mod sort;
