@@ -13,6 +13,8 @@ mod split_files;
 mod table;
 mod watch;
 
+#[cfg(test)]
+pub(crate) use chance::with_random_spills;
 pub(crate) use fold::Fold;
 pub(crate) use row_file::{RowFile, RowFileWriter};
 pub(crate) use sort::SpillSort;

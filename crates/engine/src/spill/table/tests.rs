@@ -5,10 +5,11 @@ use std::{collections::BTreeMap, fmt::Debug, marker::PhantomData};
 use firesteel_types::Rng;
 use serde::{Deserialize, Serialize};
 
-use super::{super::chance::with_random_spills, *};
+use super::*;
 use crate::{
     pair::{ByKey, Filling},
     prelude::*,
+    spill::with_random_spills,
 };
 
 /// Cases of each kind.
