@@ -225,7 +225,13 @@ pub(super) fn collect_bytes<T: Data, I: Iterator<Item = T>>(
     let mut rows = compute();
     let mut sink = BytesSink { frames: format.frames(Vec::new())?, ledger: Ledger::new(unroll) };
     let mut writer = RowsWriter::with_frame_bytes(&mut sink, format.frame_bytes());
-    let written = rows.try_for_each(|row| writer.push(&row)).and_then(|()| writer.finish().map(drop));
+    let mut is_ended = false;
+    let written = rows.try_for_each(|row| writer.push(&row)).and_then(|()| {
+        is_ended = true;
+        writer.finish().map(drop)
+    });
+    // Rows that have ended may begin anew: they are not asked again, even if their last frame did not fit.
+    let rest = (!is_ended).then_some(rows);
     let BytesSink { frames, ledger } = sink;
     let mut bytes = frames.into_inner();
     match written {
@@ -237,7 +243,88 @@ pub(super) fn collect_bytes<T: Data, I: Iterator<Item = T>>(
                 Err(ledger) => Collected::Part(PartBytes { bytes, _ledger: ledger }, None),
             })
         }
-        Err(Stop::Full) => Ok(Collected::Part(PartBytes { bytes, _ledger: ledger }, Some(rows))),
+        Err(Stop::Full) => Ok(Collected::Part(PartBytes { bytes, _ledger: ledger }, rest)),
         Err(Stop::Failed(error)) => Err(error),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{
+        iter,
+        sync::{
+            Arc,
+            atomic::{AtomicU64, Ordering::Relaxed},
+        },
+    };
+
+    use firesteel_storage::block::StorageMemory;
+    use firesteel_types::RddId;
+
+    use super::*;
+    use crate::{executor::TaskContext, prelude::*};
+
+    /// What is left of the memory.
+    struct Left(AtomicU64);
+
+    impl StorageMemory for Left {
+        fn acquire(&self, bytes: u64, _: Option<RddId>) -> bool {
+            self.0.fetch_update(Relaxed, Relaxed, |left| left.checked_sub(bytes)).is_ok()
+        }
+
+        fn release(&self, bytes: u64) {
+            self.0.fetch_add(bytes, Relaxed);
+        }
+    }
+
+    /// An unroll that has `bytes` from the start and gets no more.
+    fn unroll(bytes: u64) -> Unroll {
+        let memory: Arc<dyn StorageMemory> = Arc::new(Left(AtomicU64::new(bytes)));
+        Unroll::start_with(&memory, bytes, None).unwrap()
+    }
+
+    /// `rows` numbers and an end, and that again and again.
+    fn begins_anew(rows: u64) -> impl Iterator<Item = u64> {
+        let mut asked = 0;
+        iter::from_fn(move || {
+            asked += 1;
+            (asked % (rows + 1) != 0).then_some(asked)
+        })
+    }
+
+    /// How many rows of a source that begins anew are kept as bytes and left to come, of a partition of `rows`.
+    fn left_to_come(rows: u64, memory: u64) -> Option<u64> {
+        let task = TaskContext::current().expect("it runs in a task");
+        let format = Format::new(Compression::None, &task);
+        match collect_bytes(unroll(memory), format, || begins_anew(rows)) {
+            Ok(Collected::All { .. }) => None,
+            Ok(Collected::Part(_, rest)) => Some(rest.map_or(0, |rest| rest.count() as u64)),
+            Err(error) => panic!("{error}"),
+        }
+    }
+
+    #[test]
+    fn rows_that_do_not_fit_when_the_last_frame_is_written_are_not_read_again() {
+        let ctx = Context::local(2).unwrap();
+        let left = ctx.range_into(0..3_u64, 1).map(|case| match case {
+            0 => left_to_come(100, 1 << 20),
+            1 => left_to_come(100, 1),
+            _ => left_to_come(1_000_000, 1).map(|left| left.min(1)),
+        });
+
+        assert_eq!(left.collect().unwrap(), [None, Some(0), Some(1)]);
+    }
+
+    #[test]
+    fn values_that_do_not_fit_in_the_end_are_not_read_again() {
+        for (rows, memory, expected) in
+            [(15, 1 << 20, None), (15, 1, Some(0)), (16, 1, Some(0)), (17, 1, Some(1))]
+        {
+            let left = match collect(unroll(memory), || begins_anew(rows)) {
+                Collected::All { .. } => None,
+                Collected::Part(_, rest) => Some(rest.map_or(0, Iterator::count)),
+            };
+            assert_eq!(left, expected, "{rows} rows in {memory} bytes");
+        }
     }
 }

@@ -283,7 +283,10 @@ impl<V: Data> Filling<V> {
     }
 
     pub(crate) fn finish(self) -> Group<V> {
-        let file = self.file.and_then(Rc::into_inner).and_then(|file| file.into_inner().finish());
+        let file = self.file.and_then(|file| {
+            let file = Rc::into_inner(file).expect("states of a table are never cloned");
+            file.into_inner().finish()
+        });
         Group(match file {
             None => Values::InMemory(self.values),
             Some(file) => {

@@ -39,6 +39,8 @@ pub(crate) use combining::MapSideCombine;
 pub(crate) use default_partitioner::default_partitioner;
 pub use distinct::Distinct;
 pub use filter_by_range::FilterByRange;
+#[cfg(test)]
+pub(crate) use group::{ByKey, Filling};
 pub use group::{Group, GroupValues};
 pub use grouped::Grouped;
 pub(crate) use input::Input;

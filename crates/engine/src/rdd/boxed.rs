@@ -14,7 +14,7 @@ use crate::{
 /// Any [`Rdd`] with rows of type `T`. Made by [`boxed`](crate::Transform::boxed).
 ///
 /// For loops, where every turn would give another type, and for struct fields. The same RDD as before: nothing is added
-/// to the lineage. Rows pass the border in batches, one virtual call for each.
+/// to the lineage. Rows pass the border in the small batches of [`Rows`], one virtual call for each.
 #[must_use = "an RDD is lazy and does nothing until an action runs it"]
 pub struct BoxRdd<T: Data>(Option<Arc<dyn AnyRdd<T>>>);
 

@@ -231,7 +231,8 @@ pub trait Transform: Rdd {
 
     /// Applies `f` to all rows of each partition at once: for work that is worth doing once for many rows.
     ///
-    /// `f` gets and gives [`Rows`], an iterator; if it is lazy, no more rows are held than it keeps itself.
+    /// `f` gets and gives [`Rows`], an iterator; if it is lazy, no more rows are held than it keeps itself and one batch
+    /// of [`Rows`], which is small: of large rows, one.
     ///
     /// ```
     /// # use firesteel::prelude::*;

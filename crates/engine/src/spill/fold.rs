@@ -23,7 +23,8 @@ pub(crate) trait Fold {
         1
     }
 
-    /// Moves what one heavy state holds out of memory, if the fold knows how; such a state stays in its table.
+    /// Moves what a state holds out of memory, if the fold knows how, behind what it was relieved of before. Such a state
+    /// stays in its table.
     fn relieve(&self, _state: &mut Self::State) -> bool {
         false
     }

@@ -4,6 +4,8 @@
 //! writes sorted runs and merges them. Both look every few rows, with a [`Watch`], whether the task is still within its
 //! share of the memory; as long as it is, they are a plain hash table and plain vectors.
 
+#[cfg(test)]
+mod chance;
 mod fold;
 mod row_file;
 mod sort;
@@ -11,6 +13,8 @@ mod split_files;
 mod table;
 mod watch;
 
+#[cfg(test)]
+pub(crate) use chance::with_random_spills;
 pub(crate) use fold::Fold;
 pub(crate) use row_file::{RowFile, RowFileWriter};
 pub(crate) use sort::SpillSort;

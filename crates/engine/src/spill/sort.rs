@@ -168,3 +168,6 @@ impl<T, C: Fn(&T, &T) -> Ordering> PartialEq for Head<T, C> {
 }
 
 impl<T, C: Fn(&T, &T) -> Ordering> Eq for Head<T, C> {}
+
+#[cfg(test)]
+mod tests;

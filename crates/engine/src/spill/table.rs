@@ -7,11 +7,17 @@ use hashbrown::{HashTable, hash_table};
 use super::{Fold, RowFile, SplitFiles, Watch};
 use crate::{data::Data, executor::TaskContext, pair::Combine, partitioner::hash_of};
 
+/// The most states of one table that are relieved: each has a file open, and its buffer in memory.
+const RELIEVED_MAX: usize = 16;
+
 /// A state for each key.
 ///
 /// When memory is short, all keys go to files by their hash, and the table begins again empty; in the end each file is
 /// read back as a table of its own, which may split again. A key whose state alone is most of the table is relieved in
-/// place instead, where the fold knows how.
+/// place instead, where the fold knows how and the table has no files yet.
+///
+/// A key is in one place when the table is read: relieved states stay in the table and have no row in its files, all
+/// others go to the files if there are any.
 pub(crate) struct SpillTable<'a, K, F: Fold> {
     table: Combine<K, F::State>,
     fold: F,
@@ -77,33 +83,41 @@ impl<'a, K: Data + Hash + Eq, F: Fold> SpillTable<'a, K, F> {
     }
 
     fn spill(&mut self) {
-        let fold = &self.fold;
-        let table = self.table.table();
-        let weights = table.iter().map(|(_, state)| fold.weight(state));
-        let (all, most) = weights.fold((0, 0), |(all, most), weight| (all + weight, most.max(weight)));
-        if most > all / 2 {
-            let heavy = table.iter_mut().find(|(_, state)| fold.weight(state) == most);
-            if heavy.is_some_and(|(_, state)| fold.relieve(state)) {
-                return self.watch.spilled();
-            }
+        if self.relieve_heaviest() {
+            return self.watch.spilled();
         }
         if !SplitFiles::<(K, F::Row)>::can_split(self.level) {
             return self.watch.pin();
         }
+        self.split();
+        self.watch.spilled();
+    }
+
+    /// Moves all states to the files, but for those that have a place of their own.
+    fn split(&mut self) {
         let files = self.files.get_or_insert_with(|| SplitFiles::new(self.level, self.task));
-        let table = mem::take(self.table.table());
-        let mut kept = Vec::new();
-        for (key, state) in table {
-            if fold.is_relieved(&state) {
-                kept.push((key, state));
-            } else {
-                unload(fold, files, key, state);
+        let rows = mem::take(self.table.table()).into_iter();
+        *self.table.table() = unload_all(&self.fold, files, rows);
+    }
+
+    /// Relieves the heaviest state, if it is most of the table or no split would tell it from others.
+    ///
+    /// Never one that has rows in the files: its key would be given out once from the table and once from there.
+    fn relieve_heaviest(&mut self) -> bool {
+        let fold = &self.fold;
+        let (mut all, mut relieved, mut heaviest) = (0, 0, None);
+        for (_, state) in self.table.table().iter_mut() {
+            let weight = fold.weight(state);
+            all += weight;
+            relieved += usize::from(fold.is_relieved(state));
+            if heaviest.as_ref().is_none_or(|(most, _)| weight > *most) {
+                heaviest = Some((weight, state));
             }
         }
-        for row in kept {
-            self.table.table().insert_unique(hash_of(&row.0), row, |row| hash_of(&row.0));
-        }
-        self.watch.spilled();
+        let Some((most, state)) = heaviest else { return false };
+        let is_whole = fold.is_relieved(state) || (self.files.is_none() && relieved < RELIEVED_MAX);
+        let is_heavy = most > all / 2 || (most > 0 && !SplitFiles::<(K, F::Row)>::can_split(self.level));
+        is_whole && is_heavy && fold.relieve(state)
     }
 
     /// Every key with its state, in no order. Keys that were spilled come file by file.
@@ -111,20 +125,31 @@ impl<'a, K: Data + Hash + Eq, F: Fold> SpillTable<'a, K, F> {
         let mut pending = Vec::new();
         if self.files.is_some() {
             // What is left in memory belongs to keys that may be in the files too.
-            self.spill_rest();
+            self.split();
             pending.extend(self.files.take().into_iter().flat_map(|files| files.finish(self.task)));
         }
         let Self { table, fold, watch, level, name, task, .. } = self;
         TableRows { current: table.into_rows(), pending, fold, watch, level, name, task }
     }
+}
 
-    fn spill_rest(&mut self) {
-        let Some(files) = &mut self.files else { return };
-        let fold = &self.fold;
-        for (key, state) in self.table.table().extract_if(|(_, state)| !fold.is_relieved(state)) {
+/// Writes rows to files and gives those back that were relieved: they have a place of their own already, which gets what
+/// they still hold.
+fn unload_all<K: Data + Hash, F: Fold>(
+    fold: &F,
+    files: &mut SplitFiles<(K, F::Row)>,
+    rows: impl Iterator<Item = (K, F::State)>,
+) -> HashTable<(K, F::State)> {
+    let mut kept = HashTable::new();
+    for (key, mut state) in rows {
+        if fold.is_relieved(&state) {
+            fold.relieve(&mut state);
+            kept.insert_unique(hash_of(&key), (key, state), |row: &(K, F::State)| hash_of(&row.0));
+        } else {
             unload(fold, files, key, state);
         }
     }
+    kept
 }
 
 fn unload<K: Data + Hash, F: Fold>(fold: &F, files: &mut SplitFiles<(K, F::Row)>, key: K, state: F::State) {
@@ -158,6 +183,8 @@ impl<K: Data + Hash + Eq, F: Fold + Clone> TableRows<'_, K, F> {
     /// Makes a file a table, and goes on with its keys or, if it had to split again, with its files.
     fn load(&mut self, level: u32, file: RowFile<(K, F::Row)>) {
         self.level = level;
+        // Nothing is left of the table before, so nothing can be asked of it.
+        self.watch.spilled();
         let mut table = SpillTable::at_level(self.fold.clone(), 0, level, self.name, self.task);
         let fold = &self.fold;
         for (key, row) in file.rows() {
@@ -176,15 +203,8 @@ impl<K: Data + Hash + Eq, F: Fold + Clone> TableRows<'_, K, F> {
             return self.watch.pin();
         }
         let mut files = SplitFiles::new(self.level, self.task);
-        let mut kept = HashTable::new();
-        for (key, state) in mem::take(&mut self.current) {
-            if self.fold.is_relieved(&state) {
-                kept.insert_unique(hash_of(&key), (key, state), |row: &(K, F::State)| hash_of(&row.0));
-            } else {
-                unload(&self.fold, &mut files, key, state);
-            }
-        }
-        self.current = kept.into_iter();
+        let rows = mem::take(&mut self.current);
+        self.current = unload_all(&self.fold, &mut files, rows).into_iter();
         self.pending.extend(files.finish(self.task));
         self.watch.spilled();
     }
@@ -212,3 +232,6 @@ impl<K: Data + Hash + Eq, F: Fold + Clone> Iterator for TableRows<'_, K, F> {
         (now, self.pending.is_empty().then_some(now))
     }
 }
+
+#[cfg(test)]
+mod tests;

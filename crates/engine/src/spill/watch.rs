@@ -36,7 +36,7 @@ impl Size {
 impl Watch {
     /// Watches a structure that is empty now.
     pub(crate) fn new(name: impl Into<Cow<'static, str>>, task: &TaskContext) -> Self {
-        Self { consumer: task.consumer(name), until_look: ROWS, before: meter::live() }
+        Self { consumer: task.consumer(name), until_look: rows_until_look(), before: meter::live() }
     }
 
     /// Counts a row; says whether it is time to look.
@@ -55,7 +55,11 @@ impl Watch {
     /// Whether the structure has to spill. Ends the task if it is beyond its share and nothing can be spilled.
     #[cold]
     pub(crate) fn must_spill(&mut self, size: Size) -> bool {
-        self.until_look = ROWS;
+        self.until_look = rows_until_look();
+        #[cfg(test)]
+        if super::chance::strikes() {
+            return true;
+        }
         let held = if is_counting() { self.measured_bytes() } else { size.held as u64 };
         self.consumer.set_held(held);
         // The growth is counted as if it had happened, so that it does not come as a surprise.
@@ -83,6 +87,10 @@ impl Watch {
     /// Whether another structure of the task needs the memory of this one.
     #[inline]
     pub(crate) fn is_asked_to_spill(&self) -> bool {
+        #[cfg(test)]
+        if super::chance::strikes() {
+            return true;
+        }
         self.consumer.is_asked_to_spill()
     }
 
@@ -90,4 +98,12 @@ impl Watch {
     pub(crate) fn pin(&self) {
         self.consumer.pin();
     }
+}
+
+/// Rows until the next look. Tests make them random.
+fn rows_until_look() -> u32 {
+    #[cfg(test)]
+    return super::chance::rows_until_look(ROWS);
+    #[cfg(not(test))]
+    ROWS
 }

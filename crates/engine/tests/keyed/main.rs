@@ -17,4 +17,5 @@ mod map_reduce;
 mod partitioners;
 mod rearrange;
 mod sort;
+mod spilled;
 mod values;

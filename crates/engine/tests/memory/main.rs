@@ -3,6 +3,7 @@
 
 mod child;
 mod disks;
+mod large_rows;
 mod operators;
 mod shares;
 mod shuffles;

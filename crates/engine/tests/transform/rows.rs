@@ -1,6 +1,6 @@
 //! Operators with functions: environments, endless iterators, blame, what is kept of the partitioner.
 
-use firesteel::{prelude::*, sampling::Replacement};
+use firesteel::{StorageLevel, prelude::*, sampling::Replacement};
 
 use crate::{
     gate::{Gate, assert_both_slots_work},
@@ -104,5 +104,55 @@ fn a_panic_inside_of_a_lazy_iterator_names_the_operator_that_it_belongs_to() {
         assert!(error(divided.boxed()).contains("map_partitions at "), "{}", error(divided.boxed()));
         assert!(error(flat.boxed()).contains("flat_map at "), "{}", error(flat.boxed()));
         assert!(!error(behind.boxed()).contains("flat_map at "), "{}", error(behind.boxed()));
+    });
+}
+
+/// Iterators that end and would begin anew if they were asked again, each made in its own way.
+fn ends_at_three(ctx: &Context) -> Vec<(&'static str, BoxRdd<i32>)> {
+    let rows = ctx.range_into(0..10, 1);
+    let map_while = rows.map_partitions(|rows| Rows::new(rows.map_while(|x| (x != 3).then_some(x))));
+    let scan = rows.map_partitions(|rows| Rows::new(rows.scan((), |(), x| (x != 3).then_some(x))));
+    let from_fn = rows.map_partitions(|_| {
+        let mut next = -1;
+        Rows::new(std::iter::from_fn(move || {
+            next += 1;
+            (next != 3).then_some(next)
+        }))
+    });
+    let zipped = rows.zip_partitions(&rows, |left, right| {
+        Rows::new(left.zip(right).map_while(|(x, y)| (x != 3).then_some(x.max(y))))
+    });
+    let indexed =
+        rows.map_partitions_with_index(|_, rows| Rows::new(rows.map_while(|x| (x != 3).then_some(x))));
+    let flat = ctx.range_into(0..1, 1).flat_map(|_| (0..10).map_while(|x| (x != 3).then_some(x)));
+    vec![
+        ("map_while", map_while.boxed()),
+        ("scan", scan.boxed()),
+        ("from_fn", from_fn.boxed()),
+        ("zip_partitions", zipped.boxed()),
+        ("map_partitions_with_index", indexed.boxed()),
+        ("flat_map", flat.boxed()),
+    ]
+}
+
+#[test]
+fn an_iterator_that_has_ended_is_not_asked_again() {
+    each_backend(|ctx| {
+        for (name, rows) in ends_at_three(ctx) {
+            assert_eq!(rows.collect().unwrap(), [0, 1, 2], "{name}");
+            assert_eq!(rows.count().unwrap(), 3, "{name}");
+            assert_eq!(rows.take(100).unwrap(), [0, 1, 2], "{name}");
+            assert_eq!(rows.run_job(|rows| rows.last()).unwrap(), [Some(2)], "{name}");
+            assert_eq!(rows.glom().collect().unwrap(), [[0, 1, 2]], "{name}");
+            assert_eq!(rows.map_partitions(|rows| rows).boxed().collect().unwrap(), [0, 1, 2], "{name}");
+            assert_eq!(rows.zip(&rows).count().unwrap(), 3, "{name}");
+            assert_eq!(rows.cartesian(&rows).count().unwrap(), 9, "{name}");
+            assert_eq!(rows.union(&rows).coalesce(1).collect().unwrap(), [0, 1, 2, 0, 1, 2], "{name}");
+            assert_eq!(rows.repartition(2).count().unwrap(), 3, "{name}");
+            for level in [StorageLevel::MEMORY_ONLY, StorageLevel::MEMORY_ONLY_SER, StorageLevel::DISK_ONLY] {
+                let kept = rows.map(|x| x).persist(level);
+                assert_eq!([kept.count().unwrap(), kept.count().unwrap()], [3, 3], "{name} at {level:?}");
+            }
+        }
     });
 }

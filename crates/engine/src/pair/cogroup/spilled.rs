@@ -106,3 +106,6 @@ pub(crate) fn two_sides<'a, K: Data + Hash + Eq, V: Data, W: Data>(
     together.bring(right, Side::Second, task);
     together.into_groups().map(|(key, (left, right, _, _))| (key, left, right))
 }
+
+#[cfg(test)]
+mod tests;

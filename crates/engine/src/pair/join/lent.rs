@@ -159,6 +159,7 @@ impl<'a, T> Lent<'a, T> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{prelude::*, spill::with_random_spills};
 
     #[test]
     fn each_row_is_found_under_its_number_however_the_blocks_are_cut() {
@@ -181,6 +182,29 @@ mod tests {
             assert_eq!(lent.len(), rows.len());
             assert!(lent.numbers() as usize <= 2 * rows.len());
         }
+    }
+
+    /// Whether all rows come back in order, kept or streamed; and whether they were kept.
+    fn kept_in_order(seed: u64) -> (bool, bool) {
+        let task = TaskContext::current().expect("it runs in a task");
+        let rows = seed * 13 % 500;
+        let one_in = 1 << (seed % 12);
+        let loaded = with_random_spills(seed, one_in, || keep((0..rows).map(|x| x.to_string()), &task));
+        let is_kept = matches!(loaded, Loaded::Lent(_));
+        let mut found = Vec::new();
+        loaded.for_each(&task, |row| found.push(row));
+        (found.into_iter().eq((0..rows).map(|x| x.to_string())), is_kept)
+    }
+
+    #[test]
+    fn a_side_that_stops_fitting_at_any_row_is_streamed_whole() {
+        let ctx = Context::local(2).unwrap();
+
+        let sides = ctx.range_into(0..200_u64, 4).map(kept_in_order).collect().unwrap();
+
+        assert!(sides.iter().all(|(is_whole, _)| *is_whole));
+        let kept = sides.iter().filter(|(_, is_kept)| *is_kept).count();
+        assert!(20 < kept && kept < 180, "{kept} of 200 were kept");
     }
 
     #[test]
