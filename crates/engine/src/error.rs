@@ -16,6 +16,9 @@ pub enum Error {
     /// A job failed or was cancelled.
     #[error("{action} at {site} failed: {error}")]
     Job { job: JobId, action: &'static str, site: &'static Location<'static>, error: Box<JobError> },
+    /// Code of the application, such as a merge function or the `drop` of a row, panicked on the driver.
+    #[error("{action} at {site} failed: the application's code panicked on the driver: {message}")]
+    Panicked { action: &'static str, site: &'static Location<'static>, message: String },
     /// The rows are not there that the action needs.
     #[error("{action} needs at least one row, and the RDD is empty")]
     Empty { action: &'static str },

@@ -6,7 +6,13 @@ use firesteel_scheduler::Partitions;
 use parking_lot::Mutex;
 
 use super::{Call, JobFunction, JobHandle};
-use crate::{Result, driver::Collected, rdd::Rdd, stats::ApproximateEvaluator};
+use crate::{
+    Error, Result,
+    contain::{contain, discard},
+    driver::Collected,
+    rdd::Rdd,
+    stats::ApproximateEvaluator,
+};
 
 /// What an action knew when its time was up, and how to get the rest.
 ///
@@ -141,9 +147,18 @@ impl Call {
         let evaluation = Arc::new(Evaluation { collected, evaluator: Mutex::new(evaluator) });
         let all = evaluation.clone();
         let action = self.start_single(rdd, submission, move || Ok(all.current()));
-        match action.wait_timeout(limit) {
-            Ok(value) => Ok(PartialResult { initial: value?, rest: None }),
-            Err(running) => Ok(PartialResult { initial: evaluation.current(), rest: Some(running) }),
-        }
+        let known = match action.wait_timeout(limit) {
+            Ok(value) => value.map(|initial| PartialResult { initial, rest: None }),
+            Err(running) => match contain(|| evaluation.current()) {
+                Ok(initial) => Ok(PartialResult { initial, rest: Some(running) }),
+                Err(message) => {
+                    running.cancel_because("an approximate answer cannot be given");
+                    Err(Error::Panicked { action: self.action, site: self.site, message })
+                }
+            },
+        };
+        // It may hold rows, whose `drop` is the application's code.
+        discard(evaluation);
+        known
     }
 }

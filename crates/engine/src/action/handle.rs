@@ -4,12 +4,15 @@
 //! Running ── a job ends, Steps::next ──▶ Running (the next job)
 //!    ├── the last step gives a value ──▶ Done(Ok) ─┐
 //!    └── a job fails or is cancelled ──▶ Done(Err) ┴─ wait, poll ──▶ Taken
+//!        or a step panics
 //! ```
+//!
+//! Between its jobs an action meets code of the application: rows are compared, merged and dropped. A panic there is the
+//! action's error, on whatever thread it happens: an action that is over always says so.
 
 use std::{
     future::Future,
     mem,
-    panic::{AssertUnwindSafe, catch_unwind},
     pin::Pin,
     sync::Arc,
     task::{Context as PollContext, Poll, Waker},
@@ -27,6 +30,7 @@ use super::{
 };
 use crate::{
     Error, Result,
+    contain::{contain, discard},
     driver::{Driver, Submission},
     executor::TaskContext,
 };
@@ -34,8 +38,8 @@ use crate::{
 /// An action that runs in the background. Made by the `_async` twin of each action.
 ///
 /// Also a `Future` of the action's value, for any async runtime. Dropping the handle does not cancel the job. What is
-/// left to do on the driver, such as merging the results of partitions, is done by whoever takes the value: a panic in
-/// the user's own merge function unwinds to there.
+/// left to do on the driver, such as merging the results of partitions, is done by whoever takes the value. A panic of the
+/// application's code there, as in its own merge function, is the error of the action.
 ///
 /// ```
 /// use firesteel::prelude::*;
@@ -62,7 +66,7 @@ struct Inner<T> {
     /// The jobs so far, the running one last.
     jobs: Vec<RunJob>,
     cancelled: Option<String>,
-    /// What an action that failed had still to do; dropped by whoever takes the error, since that may take a while.
+    /// The steps of an action that is over; dropped by whoever takes the value, since that may take a while.
     leftover: Option<Box<dyn Steps<T>>>,
     waker: Option<Waker>,
     on_complete: Vec<Box<dyn FnOnce() + Send>>,
@@ -113,9 +117,8 @@ impl<T: 'static> JobHandle<T> {
         }
         let (outcome, leftover) = (inner.take(), inner.leftover.take());
         drop(inner);
-        drop(leftover);
         self.0.clear_progress();
-        outcome?()
+        self.0.value(outcome, leftover)
     }
 
     /// Waits for the value for at most `limit`; gives the handle back when the time is up.
@@ -152,9 +155,8 @@ impl<T: 'static> JobHandle<T> {
         }
         let (outcome, leftover) = (inner.take(), inner.leftover.take());
         drop(inner);
-        drop(leftover);
         self.0.clear_progress();
-        Ok(outcome.and_then(|value| value()))
+        Ok(self.0.value(outcome, leftover))
     }
 
     /// Cancels what is running, and what would follow. Nothing happens if the action is over.
@@ -274,7 +276,7 @@ impl<T: 'static> JobHandle<T> {
         let mut inner = self.0.inner.lock();
         if inner.is_done() {
             drop(inner);
-            f();
+            self.0.call_back(f);
         } else {
             inner.on_complete.push(Box::new(f));
         }
@@ -327,21 +329,22 @@ impl<T: 'static> Flow<T> {
         let mut steps = steps.take().expect("one step at a time is asked for");
         if let (Some(reason), Some(run)) = (&inner.cancelled, inner.jobs.last()) {
             let (job, reason) = (run.job, reason.clone());
-            inner.leftover = Some(steps);
             drop(inner);
-            return self.finish(Err(self.error(job, JobError::Cancelled { job, reason })));
+            return self.end(steps, Err(self.error(job, JobError::Cancelled { job, reason })));
         }
         drop(inner);
-        match steps.next() {
-            Ok(Next::Value(value)) => self.finish(Ok(value)),
-            Err(error) => self.finish(Err(error)),
-            Ok(Next::Job(submission)) => self.run(steps, *submission),
+        // Asked behind a guard and ended outside of it: what the steps still hold is dropped by whoever takes the error.
+        match contain(|| steps.next()) {
+            Ok(Ok(Next::Job(submission))) => self.run(steps, *submission),
+            Ok(Ok(Next::Value(value))) => self.end(steps, Ok(value)),
+            Ok(Err(error)) => self.end(steps, Err(error)),
+            Err(message) => self.end(steps, Err(self.panicked(message))),
         }
     }
 
     fn run(self: &Arc<Self>, steps: Box<dyn Steps<T>>, mut submission: Submission) {
         if let Some(why) = submission.rdd.invalid() {
-            return self.finish(Err(Error::invalid(&**why)));
+            return self.end(steps, Err(Error::invalid(&**why)));
         }
         let driver = self.driver.as_ref().expect("an action with steps has a driver");
         let job = driver.next_job();
@@ -379,6 +382,23 @@ impl<T: 'static> Flow<T> {
         }
     }
 
+    fn panicked(&self, message: String) -> Error {
+        Error::Panicked { action: self.call.action, site: self.call.site, message }
+    }
+
+    /// What an outcome comes to, on the thread that wants it.
+    fn value(&self, outcome: Outcome<T>, leftover: Option<Box<dyn Steps<T>>>) -> Result<T> {
+        discard(leftover);
+        let value = outcome?;
+        contain(value).unwrap_or_else(|message| Err(self.panicked(message)))
+    }
+
+    /// Ends the action while no job of it runs.
+    fn end(&self, steps: Box<dyn Steps<T>>, outcome: Outcome<T>) {
+        self.inner.lock().leftover = Some(steps);
+        self.finish(outcome);
+    }
+
     fn finish(&self, outcome: Outcome<T>) {
         let mut inner = self.inner.lock();
         if let Phase::Running(Some(steps)) = mem::replace(&mut inner.phase, Phase::Done(outcome)) {
@@ -388,12 +408,18 @@ impl<T: 'static> Flow<T> {
         self.done.notify_all();
         drop(inner);
         if let Some(waker) = waker {
-            waker.wake();
+            self.call_back(|| waker.wake());
         }
         for f in on_complete {
-            if catch_unwind(AssertUnwindSafe(f)).is_err() {
-                tracing::error!(action = self.call.action, site = %self.call.site, "a completion callback panicked");
-            }
+            self.call_back(f);
+        }
+    }
+
+    /// Calls what waits for the end of the action, a waker or a callback of the application's own.
+    fn call_back(&self, f: impl FnOnce()) {
+        if let Err(message) = contain(f) {
+            let Call { action, site, .. } = self.call;
+            tracing::error!(action, %site, message, "a completion callback panicked");
         }
     }
 }
@@ -406,8 +432,7 @@ impl<T: 'static> Future for JobHandle<T> {
         if inner.is_done() {
             let (outcome, leftover) = (inner.take(), inner.leftover.take());
             drop(inner);
-            drop(leftover);
-            return Poll::Ready(outcome.and_then(|value| value()));
+            return Poll::Ready(self.0.value(outcome, leftover));
         }
         inner.waker = Some(cx.waker().clone());
         Poll::Pending

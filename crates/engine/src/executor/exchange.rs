@@ -10,6 +10,7 @@ use bytes::Bytes;
 use firesteel_net::Address;
 use firesteel_storage::{
     block::{BlockId, Body, MapOutputId, PeerError, PeerId, Peers, Served, Wait},
+    disk::open_regular,
     transfer::{BlockClient, BlockSource, Destination, Incoming, Payload, PeerAddr, Sink, TransferError},
 };
 use firesteel_types::{AppId, ExecutorId, StorageLevel};
@@ -71,7 +72,7 @@ impl BlockSource for OwnBlocks {
 fn body_payload(body: Body) -> io::Result<Payload> {
     Ok(match body {
         Body::Bytes(bytes) => Payload::Bytes(bytes),
-        Body::File { path, len } => Payload::File { file: Arc::new(File::open(path)?), offset: 0, len },
+        Body::File { path, len } => Payload::File { file: Arc::new(open_regular(&path)?), offset: 0, len },
     })
 }
 

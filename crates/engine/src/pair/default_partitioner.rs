@@ -8,7 +8,7 @@ use crate::{
 };
 
 /// The partitioner for an operator over `parents`: the one with most partitions that a parent has, if it has enough of
-/// them; else by hash, into as many partitions as the setting says or the largest parent has.
+/// them; else by hash, into as many partitions as the setting says or the largest parent has, and into one if that has none.
 pub(crate) fn default_partitioner<K: Hash + 'static>(parents: &[&RddHandle]) -> KeyPartitioner<K> {
     let most = parents.iter().map(|parent| parent.partitions()).max().unwrap_or(1);
     let configured = parents.first().and_then(|parent| parent.driver().configured_parallelism());
@@ -21,5 +21,5 @@ pub(crate) fn default_partitioner<K: Hash + 'static>(parents: &[&RddHandle]) -> 
         f64::from(most).log10() - f64::from(partitions).log10() < 1.0 || default <= partitions
     };
     let kept = largest.filter(|partitioner| enough(partitioner.num_partitions()));
-    kept.and_then(AnyPartitioner::for_keys).unwrap_or_else(|| KeyPartitioner::hash(default))
+    kept.and_then(AnyPartitioner::for_keys).unwrap_or_else(|| KeyPartitioner::hash(default.max(1)))
 }

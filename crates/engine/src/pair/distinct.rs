@@ -29,10 +29,9 @@ impl<T: Data + Hash + Eq> Distinct<T> {
     #[track_caller]
     pub(super) fn new<R: Rdd<Item = T>>(parent: &R, partitions: u32) -> Self {
         let handle = parent.handle();
-        let partitions = partitions.max(1);
         let builder = handle.derive_into("distinct", partitions);
         // Equal rows have equal keys, so a partitioner of any kind has put them into one partition.
-        if handle.partitioner().is_some() && handle.partitions() == partitions {
+        if handle.partitioner().is_some() && handle.partitions() == partitions && partitions > 0 {
             let input: Input<T, T> = Input::Narrow(BoxRdd::new(parent.clone()));
             let builder = builder.parents(vec![input.parent()]).partitioner(handle.partitioner().cloned());
             return Self { handle: builder.build(), input };

@@ -5,6 +5,7 @@ use std::ops::RangeBounds;
 use super::{FilterByRange, Sorted};
 use crate::{
     Result,
+    action::Call,
     data::Data,
     partitioner::{KeyPartitioner, Order, RangePartitioner},
     rdd::Rdd,
@@ -29,10 +30,10 @@ pub trait OrderedPairRdd<K: Data + Ord, V: Data>: Rdd<Item = (K, V)> {
     /// ```
     #[track_caller]
     fn sort_by_key(&self, order: Order) -> Result<Sorted<K, V>> {
-        self.sort_by_key_into(order, self.num_partitions())
+        self.sort_by_key_into(order, self.num_partitions().max(1))
     }
 
-    /// [`sort_by_key`](OrderedPairRdd::sort_by_key) into at most `partitions` partitions.
+    /// [`sort_by_key`](OrderedPairRdd::sort_by_key) into at most `partitions` partitions, of which there must be one.
     ///
     /// ```
     /// # use firesteel::prelude::*;
@@ -44,7 +45,7 @@ pub trait OrderedPairRdd<K: Data + Ord, V: Data>: Rdd<Item = (K, V)> {
     /// ```
     #[track_caller]
     fn sort_by_key_into(&self, order: Order, partitions: u32) -> Result<Sorted<K, V>> {
-        let ranges = RangePartitioner::sample(self, partitions, order)?;
+        let ranges = RangePartitioner::sample_for(Call::new("sort_by_key"), self, partitions, order)?;
         Ok(Sorted::by_ranges(self, "sort_by_key", ranges))
     }
 

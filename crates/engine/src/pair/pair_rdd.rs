@@ -1,6 +1,6 @@
 //! The transformations of pairs.
 
-use std::{collections::HashMap, hash::Hash};
+use std::{collections::HashMap, fmt::Debug, hash::Hash};
 
 use super::{
     Combined, Combiner, CountApproxDistinct, FlatMapValues, Grouped, Keys, MapValues, Partitioned,
@@ -461,16 +461,16 @@ pub trait PairRdd<K: Data, V: Data>: Rdd<Item = (K, V)> {
         Ok(combined.map_values(|sketch| sketch.count()))
     }
 
-    /// Draws a random sample with a fraction of its own for each key; a key without a fraction is left out.
+    /// Draws a random sample with a fraction of its own for each key.
     ///
     /// The same data, partitions and `seed` give the same sample. An error if a fraction is negative, or above 1
-    /// without replacement.
+    /// without replacement. A key without a fraction fails the job: those that are to be left out have the fraction 0.
     ///
     /// ```
     /// # use firesteel::{prelude::*, sampling::Replacement};
     /// # let ctx = Context::local(2)?;
     /// let pairs = ctx.range(0..3000).map(|x| (x % 3, x));
-    /// let sample = pairs.sample_by_key(Replacement::Without, [(0, 1.0), (1, 0.1)], 7)?.reduce_by_key_locally(|a, _| a)?;
+    /// let sample = pairs.sample_by_key(Replacement::Without, [(0, 1.0), (1, 0.1), (2, 0.0)], 7)?.reduce_by_key_locally(|a, _| a)?;
     /// assert!(sample.contains_key(&0) && !sample.contains_key(&2));
     /// # Ok::<(), firesteel::Error>(())
     /// ```
@@ -482,7 +482,7 @@ pub trait PairRdd<K: Data, V: Data>: Rdd<Item = (K, V)> {
         seed: u64,
     ) -> Result<SampleByKey<Self, K>>
     where
-        K: Hash + Eq,
+        K: Hash + Eq + Debug,
     {
         let sampler = StratifiedSampler::new(replacement, fractions);
         let sampler = sampler.map_err(|error| Error::invalid(error.to_string()))?;

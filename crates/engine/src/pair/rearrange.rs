@@ -7,6 +7,7 @@ use super::{
 };
 use crate::{
     Result,
+    action::Call,
     data::Data,
     partitioner::{KeyPartitioner, Order, RangePartitioner},
     rdd::{Rdd, Transform, With},
@@ -15,8 +16,9 @@ use crate::{
 
 /// What makes an RDD from an RDD by a shuffle of its rows.
 pub trait Rearrange: Rdd {
-    /// Deals the rows evenly to `partitions` partitions, at least one: in turn, from a random start for each partition of
-    /// this RDD. Always shuffles.
+    /// Deals the rows evenly to `partitions` partitions: in turn, from a start that each partition of this RDD draws by its
+    /// index, so that equal RDDs are dealt alike. Always shuffles. Into no partitions is an error, which the first action
+    /// returns.
     ///
     /// ```
     /// # use firesteel::prelude::*;
@@ -119,7 +121,7 @@ pub trait Rearrange: Rdd {
     where
         Self::Item: Hash + Eq,
     {
-        Distinct::new(self, self.num_partitions())
+        Distinct::new(self, self.num_partitions().max(1))
     }
 
     /// [`distinct`](Rearrange::distinct) into `partitions` partitions.
@@ -198,10 +200,10 @@ pub trait Rearrange: Rdd {
         K: Data + Ord,
         F: Fn(&Self::Item) -> K + Copy + Send + Sync + 'static,
     {
-        self.sort_by_into(f, order, self.num_partitions())
+        self.sort_by_into(f, order, self.num_partitions().max(1))
     }
 
-    /// [`sort_by`](Rearrange::sort_by) into at most `partitions` partitions.
+    /// [`sort_by`](Rearrange::sort_by) into at most `partitions` partitions, of which there must be one.
     ///
     /// ```
     /// # use firesteel::prelude::*;
@@ -279,7 +281,7 @@ impl<R: Rdd, E: Data> With<R, E> {
         K: Data + Ord,
         F: Fn(&E, &R::Item) -> K + Copy + Send + Sync + 'static,
     {
-        let partitions = self.rdd().num_partitions();
+        let partitions = self.rdd().num_partitions().max(1);
         self.sort_by_into(f, order, partitions)
     }
 
@@ -299,7 +301,7 @@ impl<R: Rdd, E: Data> With<R, E> {
         F: Fn(&E, &R::Item) -> K + Copy + Send + Sync + 'static,
     {
         let keyed = self.map(move |env, row| (f(env, &row), row));
-        let ranges = RangePartitioner::sample(&keyed, partitions, order)?;
+        let ranges = RangePartitioner::sample_for(Call::new("sort_by"), &keyed, partitions, order)?;
         let parent = Sorted::by_ranges(&keyed, "sort_by", ranges);
         Ok(Values { handle: parent.handle().derive("values").build(), parent })
     }

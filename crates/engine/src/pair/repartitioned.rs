@@ -28,14 +28,12 @@ crate::ship!(impl[T: Data] Repartitioned<T> { handle, read });
 impl<T: Data> Repartitioned<T> {
     #[track_caller]
     pub(super) fn new<R: Rdd<Item = T>>(parent: &R, partitions: u32) -> Self {
-        let partitions = partitions.max(1);
         let dealt = InOrder {
             handle: parent.handle().derive("repartition").order_sensitive().build(),
             parent: parent.clone(),
         };
         let builder = parent.handle().derive_into("repartition", partitions);
-        let seed = u64::from(builder.id().0);
-        let read = shuffle(&dealt, partitions, false, DealInTurn { partitions, seed, row: PhantomData });
+        let read = shuffle(&dealt, partitions, false, DealInTurn { partitions, row: PhantomData });
         let handle = builder.parents(vec![Parent::Shuffle(read.handle().clone())]).build();
         Self { handle, read }
     }
@@ -82,18 +80,16 @@ impl<R: Rdd> Rdd for InOrder<R> {
 /// The map side: one row for each partition in turn.
 struct DealInTurn<T> {
     partitions: u32,
-    seed: u64,
     row: PhantomData<fn() -> T>,
 }
 
 impl<T> Ship for DealInTurn<T> {
     fn freeze(&self, out: &mut Frozen) -> Result<(), ShipError> {
-        out.value(&(self.partitions, self.seed))
+        out.value(&self.partitions)
     }
 
     fn thaw(input: &mut Thawing<'_>) -> Result<Self, ShipError> {
-        let (partitions, seed) = input.value()?;
-        Ok(Self { partitions, seed, row: PhantomData })
+        Ok(Self { partitions: input.value()?, row: PhantomData })
     }
 }
 
@@ -101,7 +97,7 @@ impl<T: Data> MapSide<T> for DealInTurn<T> {
     type Row = T;
 
     fn deal<'a>(&self, rows: impl Iterator<Item = T>, task: &'a TaskContext) -> Buckets<'a, T> {
-        let mut turn = RoundRobin::new(self.partitions, task.partition().0, self.seed);
+        let mut turn = RoundRobin::new(self.partitions, task.partition().0);
         let mut buckets = Buckets::new(self.partitions, task);
         buckets.reserve(rows.size_hint().0);
         rows.for_each(|row| buckets.push(turn.next_partition(), row));

@@ -1,6 +1,6 @@
 //! The adaptor of `sample_by_key`.
 
-use std::{hash::Hash, sync::Arc};
+use std::{fmt::Debug, hash::Hash, sync::Arc};
 
 use firesteel_types::PartitionId;
 
@@ -48,7 +48,7 @@ impl<R: Ship, K: Data + Eq + Hash> Ship for SampleByKey<R, K> {
     }
 }
 
-impl<K: Data + Eq + Hash, V: Data, R: Rdd<Item = (K, V)>> Rdd for SampleByKey<R, K> {
+impl<K: Data + Eq + Hash + Debug, V: Data, R: Rdd<Item = (K, V)>> Rdd for SampleByKey<R, K> {
     type Item = (K, V);
 
     fn handle(&self) -> &RddHandle {

@@ -25,14 +25,18 @@ pub(crate) fn hash_of<K: Hash + ?Sized>(key: &K) -> u64 {
 pub struct HashPartitioner(u32);
 
 impl HashPartitioner {
-    /// A partitioner with `partitions` partitions, at least one.
+    /// A partitioner with `partitions` partitions. With none it is good for nothing: an RDD that is dealt by it is refused
+    /// by its first action.
     ///
     /// ```
-    /// # use firesteel::HashPartitioner;
-    /// assert_eq!(HashPartitioner::new(0), HashPartitioner::new(1));
+    /// # use firesteel::{HashPartitioner, prelude::*};
+    /// # let ctx = Context::local(2)?;
+    /// let pairs = ctx.range(0..4).map(|x| (x, x));
+    /// assert!(pairs.partition_by(HashPartitioner::new(0)).count().is_err());
+    /// # Ok::<(), firesteel::Error>(())
     /// ```
     pub const fn new(partitions: u32) -> Self {
-        Self(if partitions == 0 { 1 } else { partitions })
+        Self(partitions)
     }
 
     /// How many partitions there are.

@@ -100,7 +100,7 @@ impl<K: 'static> KeyPartitioner<K> {
     /// assert_eq!([5, 15, 25].map(|key| ranges.partition(&key)), [0, 1, 2]);
     /// ```
     pub fn custom<P: Partitioner<K>>(partitioner: P) -> Self {
-        let partitions = partitioner.num_partitions().max(1);
+        let partitions = partitioner.num_partitions();
         let rule = Rule::Custom { partitions, deal: Arc::new(partitioner) };
         Self { rule, thaw: |input| Ok(Self::custom(input.value::<P>()?)) }
     }
@@ -227,10 +227,10 @@ impl<K: Hash + 'static> From<HashPartitioner> for KeyPartitioner<K> {
 
 macro_rules! hash_from {
     ($($number:ty),*) => {$(
-        /// So many partitions, by hash; at least one.
+        /// So many partitions, by hash. An RDD that is dealt to none, or to less, is refused by its first action.
         impl<K: Hash + 'static> From<$number> for KeyPartitioner<K> {
             fn from(partitions: $number) -> Self {
-                Self::hash(u32::try_from(partitions).unwrap_or(if partitions < 1 { 1 } else { u32::MAX }))
+                Self::hash(u32::try_from(partitions).unwrap_or(if partitions < 1 { 0 } else { u32::MAX }))
             }
         }
     )*};

@@ -10,14 +10,14 @@ use crate::{
     data::Data,
     driver::Collected,
     executor::TaskContext,
-    rdd::Rdd,
+    rdd::{NO_PARTITIONS, Rdd},
     sampling::{Bernoulli, Reservoir, derive_seed},
     stats::{PartitionSketch, RangeSampleSizes, RangeSketch},
 };
 
 impl<K: Data + Ord> RangePartitioner<K> {
     /// Samples the keys of `rdd` and makes ranges of about as many rows each: at most `partitions`, and fewer when
-    /// there are fewer different keys.
+    /// there are fewer different keys. Into no partitions is an error.
     ///
     /// Runs a job that computes `rdd` once, and a second one over partitions that are far larger than the others.
     ///
@@ -31,16 +31,28 @@ impl<K: Data + Ord> RangePartitioner<K> {
     /// ```
     #[track_caller]
     pub fn sample<V: Data>(rdd: &impl Rdd<Item = (K, V)>, partitions: u32, order: Order) -> Result<Self> {
+        Self::sample_for(Call::new("RangePartitioner::sample"), rdd, partitions, order)
+    }
+
+    /// The same on behalf of the operator that `call` names.
+    pub(crate) fn sample_for<V: Data>(
+        call: Call,
+        rdd: &impl Rdd<Item = (K, V)>,
+        partitions: u32,
+        order: Order,
+    ) -> Result<Self> {
+        if partitions == 0 {
+            return call.refuse(NO_PARTITIONS).wait();
+        }
         if partitions < 2 || rdd.num_partitions() == 0 {
             return Ok(Self::new(Vec::new(), order));
         }
-        let call = Call::new("RangePartitioner::sample");
         let sizes = RangeSampleSizes::new(partitions, rdd.num_partitions());
         // The same for every call on the same RDD, so that a program that runs again gives the same partitions.
         let seed = u64::from(rdd.handle().id().0);
-        let sampling = Sampling { rdd: rdd.clone(), call, sizes, partitions, seed, stage: Stage::Start };
-        let bounds = JobHandle::start(call, rdd.handle().driver(), Box::new(sampling)).wait()?;
-        Ok(Self::new(bounds, order))
+        let sampling =
+            Sampling { rdd: rdd.clone(), call, sizes, partitions, order, seed, stage: Stage::Start };
+        JobHandle::start(call, rdd.handle().driver(), Box::new(sampling)).wait()
     }
 }
 
@@ -50,6 +62,7 @@ struct Sampling<R, K> {
     call: Call,
     sizes: RangeSampleSizes,
     partitions: u32,
+    order: Order,
     seed: u64,
     stage: Stage<K>,
 }
@@ -62,9 +75,11 @@ enum Stage<K> {
     Over,
 }
 
-impl<K: Data + Ord, V: Data, R: Rdd<Item = (K, V)>> Steps<Vec<K>> for Sampling<R, K> {
-    fn next(&mut self) -> Result<Next<Vec<K>>> {
-        let partitions = self.partitions;
+impl<K: Data + Ord, V: Data, R: Rdd<Item = (K, V)>> Steps<RangePartitioner<K>> for Sampling<R, K> {
+    fn next(&mut self) -> Result<Next<RangePartitioner<K>>> {
+        let (partitions, order) = (self.partitions, self.order);
+        let ranges =
+            move |sketch: RangeSketch<K>| RangePartitioner::new(sketch.into_bounds(partitions), order);
         match std::mem::replace(&mut self.stage, Stage::Over) {
             Stage::Start => {
                 let sketch = SketchKeys { keys: self.sizes.per_partition, seed: self.seed };
@@ -75,7 +90,7 @@ impl<K: Data + Ord, V: Data, R: Rdd<Item = (K, V)>> Steps<Vec<K>> for Sampling<R
             Stage::Sketched(sketches) => {
                 let sketch = RangeSketch::new(self.sizes, sketches.take());
                 if sketch.oversized().is_empty() {
-                    return Ok(Next::Value(Box::new(move || Ok(sketch.into_bounds(partitions)))));
+                    return Ok(Next::value(move || Ok(ranges(sketch))));
                 }
                 let oversized = sketch.oversized().iter().map(|&partition| PartitionId(partition)).collect();
                 let again = SampleKeys { fraction: sketch.fraction(), seed: derive_seed(self.seed, 1) };
@@ -83,10 +98,10 @@ impl<K: Data + Ord, V: Data, R: Rdd<Item = (K, V)>> Steps<Vec<K>> for Sampling<R
                 self.stage = Stage::SampledAgain(sketch, keys);
                 Ok(Next::Job(job))
             }
-            Stage::SampledAgain(mut sketch, keys) => Ok(Next::Value(Box::new(move || {
+            Stage::SampledAgain(mut sketch, keys) => Ok(Next::value(move || {
                 keys.take().into_iter().for_each(|keys| sketch.add_resampled(keys));
-                Ok(sketch.into_bounds(partitions))
-            }))),
+                Ok(ranges(sketch))
+            })),
             Stage::Over => unreachable!("an action is not asked again after its value"),
         }
     }

@@ -32,6 +32,9 @@ pub(crate) const MAX_PARTITIONS: u32 = 1 << 24;
 /// The most RDDs that read each other in one stage. Where they are boxed, each takes a piece of the stack of a task.
 const MAX_DEPTH: u32 = 4_096;
 
+/// Why rows cannot be brought into no partitions.
+pub(crate) const NO_PARTITIONS: &str = "rows need at least one partition";
+
 /// The identity of an RDD: shared by its clones, by every RDD made from it, and by the shuffles that read it.
 ///
 /// On an executor only the id and the number of partitions are known: an RDD cannot be used inside a task.
@@ -300,9 +303,13 @@ impl HandleBuilder {
                 let why = "it reads an RDD of another context: only RDDs of one context can be combined";
                 return Some(why.to_owned());
             }
-            let Parent::Narrow(handle, map) = parent else { return None };
-            let partition = first_misfit(map, self.partitions, handle.partitions())?;
-            Some(format!("partition {partition} reads one that {} does not have", handle.id()))
+            match parent {
+                Parent::Narrow(handle, map) => {
+                    let partition = first_misfit(map, self.partitions, handle.partitions())?;
+                    Some(format!("partition {partition} reads one that {} does not have", handle.id()))
+                }
+                Parent::Shuffle(shuffle) => (shuffle.reducers() == 0).then(|| NO_PARTITIONS.to_owned()),
+            }
         })
     }
 

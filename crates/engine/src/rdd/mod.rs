@@ -38,7 +38,7 @@ pub use filter::Filter;
 pub use flat_map::FlatMap;
 pub use glom::Glom;
 pub use handle::{HandleBuilder, Parent, RddHandle};
-pub(crate) use handle::{MAX_PARTITIONS, PartitionData};
+pub(crate) use handle::{MAX_PARTITIONS, NO_PARTITIONS, PartitionData};
 pub use map::Map;
 pub use map_partitions::MapPartitions;
 pub use pipe::{Pipe, PipeCommand};

@@ -4,6 +4,7 @@ use firesteel_types::Rng;
 use foldhash::fast::FixedState;
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
+use std::fmt::Debug;
 use std::hash::Hash;
 
 use super::copies::Copies;
@@ -14,13 +15,13 @@ use super::sampler::Replacement;
 
 /// A sampler of pairs with a fraction for each key.
 ///
-/// A key without a fraction is not sampled, as if its fraction were 0. (In Spark such a key fails the task.)
+/// Every key must have a fraction, 0 if it is to be left out: a row with another key panics, as it fails the task in Spark.
 ///
 /// ```
 /// use firesteel::sampling::{Replacement, StratifiedSampler};
 ///
 /// let sampler = StratifiedSampler::new(Replacement::Without, [("all", 1.0), ("none", 0.0)])?;
-/// let rows = [("all", 1), ("none", 2), ("all", 3), ("unknown", 4)];
+/// let rows = [("all", 1), ("none", 2), ("all", 3)];
 ///
 /// assert!(sampler.sample(rows.into_iter(), 7).eq([("all", 1), ("all", 3)]));
 /// # Ok::<(), firesteel::sampling::SamplingError>(())
@@ -59,6 +60,10 @@ impl<K: Eq + Hash> StratifiedSampler<K> {
     }
 
     /// Gives the rows of the sample, in order and when asked for; copies of a row follow each other.
+    ///
+    /// # Panics
+    ///
+    /// When it comes to a key that has no fraction.
     pub fn sample<V, I>(&self, items: I, seed: u64) -> StratifiedSample<'_, K, I>
     where
         I: Iterator<Item = (K, V)>,
@@ -68,15 +73,25 @@ impl<K: Eq + Hash> StratifiedSampler<K> {
     }
 }
 
-impl<K: Eq + Hash> Strata<K> {
+impl<K: Eq + Hash + Debug> Strata<K> {
     /// How often the next row is in the sample, given its key.
     #[inline]
     fn count(&self, key: &K, rng: &mut Rng) -> u32 {
         match self {
-            Self::Bernoulli(chances) => chances.get(key).map_or(0, |chance| u32::from(chance.hits(rng))),
-            Self::Poisson(counts) => counts.get(key).map_or(0, |counts| counts.next(rng)),
+            Self::Bernoulli(chances) => {
+                u32::from(chances.get(key).unwrap_or_else(|| no_fraction(key)).hits(rng))
+            }
+            Self::Poisson(counts) => counts.get(key).unwrap_or_else(|| no_fraction(key)).next(rng),
         }
     }
+}
+
+#[cold]
+#[expect(clippy::panic, reason = "an iterator has no other way to refuse a row; a task fails with it")]
+fn no_fraction(key: &dyn Debug) -> ! {
+    panic!(
+        "there is no fraction for the key {key:?}: give every key one, 0.0 to those that are to be left out"
+    )
 }
 
 /// An iterator over the pairs that a [`StratifiedSampler`] takes.
@@ -91,7 +106,7 @@ pub struct StratifiedSample<'s, K: Eq + Hash, I: Iterator> {
 
 impl<K, V, I> Iterator for StratifiedSample<'_, K, I>
 where
-    K: Eq + Hash + Clone,
+    K: Eq + Hash + Clone + Debug,
     V: Clone,
     I: Iterator<Item = (K, V)>,
 {
@@ -128,14 +143,14 @@ where
 mod tests {
     use super::*;
 
-    const FRACTIONS: [(char, f64); 3] = [('a', 0.1), ('b', 0.5), ('c', 1.0)];
+    const FRACTIONS: [(char, f64); 4] = [('a', 0.1), ('b', 0.5), ('c', 1.0), ('d', 0.0)];
 
     fn rows() -> impl Iterator<Item = (char, u32)> {
         (0..40_000).map(|i| (['a', 'b', 'c', 'd'][i as usize % 4], i))
     }
 
     #[test]
-    fn each_key_has_its_own_fraction_and_unknown_keys_have_none() {
+    fn each_key_has_its_own_fraction() {
         for replacement in [Replacement::Without, Replacement::With] {
             let sampler = StratifiedSampler::new(replacement, FRACTIONS).unwrap();
             let sample: Vec<_> = sampler.sample(rows(), 3).collect();
@@ -143,11 +158,19 @@ mod tests {
 
             for (key, fraction) in FRACTIONS {
                 let mean = 10_000.0 * fraction;
-                assert!((size(key) - mean).abs() < 5.0 * mean.sqrt(), "{key}: {} of {mean}", size(key));
+                assert!((size(key) - mean).abs() <= 5.0 * mean.sqrt(), "{key}: {} of {mean}", size(key));
             }
             assert!(sample.iter().all(|row| row.0 != 'd'));
             assert!(sample.is_sorted_by_key(|row| row.1));
         }
+    }
+
+    #[test]
+    #[should_panic(expected = "no fraction for the key 'd'")]
+    fn a_key_without_a_fraction_is_refused() {
+        let sampler = StratifiedSampler::new(Replacement::Without, [('a', 1.0)]).unwrap();
+
+        sampler.sample([('a', 1), ('d', 2)].into_iter(), 3).for_each(drop);
     }
 
     #[test]

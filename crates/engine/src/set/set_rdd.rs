@@ -23,7 +23,7 @@ pub trait SetRdd: Rdd<Item: Hash + Eq> {
     /// ```
     #[track_caller]
     fn intersection(&self, other: &impl Rdd<Item = Self::Item>) -> Intersection<Self::Item> {
-        let larger = self.num_partitions().max(other.num_partitions());
+        let larger = self.num_partitions().max(other.num_partitions()).max(1);
         let configured = self.handle().driver().configured_parallelism();
         self.intersection_into(other, configured.unwrap_or(larger))
     }
@@ -58,7 +58,7 @@ pub trait SetRdd: Rdd<Item: Hash + Eq> {
     /// ```
     #[track_caller]
     fn subtract(&self, other: &impl Rdd<Item = Self::Item>) -> Subtract<Self::Item> {
-        self.subtract_into(other, self.num_partitions())
+        self.subtract_into(other, self.num_partitions().max(1))
     }
 
     /// [`subtract`](SetRdd::subtract) into given partitions.

@@ -51,6 +51,11 @@ impl ShuffleHandle {
         &self.0.parent
     }
 
+    /// To how many partitions the rows are dealt.
+    pub(crate) fn reducers(&self) -> u32 {
+        self.0.reducers
+    }
+
     /// What the map tasks run.
     pub(crate) fn program(&self) -> &Arc<dyn StageProgram> {
         self.0.program.as_ref().expect("it is taken by drop only")

@@ -2,13 +2,17 @@
 //!
 //! An output stays in memory, as it was made, while there is room; else it goes to its file, at once or when its memory
 //! is needed. Readers have it either way.
+//!
+//! Files are written without the lock, so a shuffle may be removed, or an output replaced, while one is written. Under the
+//! one lock each slot notes that it has a file from before the file appears, and whoever finds its shuffle removed when it
+//! has written removes what it wrote. So no interleaving leaves an output or a file behind.
 
 use std::sync::{
     Arc,
     atomic::{AtomicU64, Ordering},
 };
 
-use hashbrown::{HashMap, HashSet};
+use hashbrown::HashMap;
 use parking_lot::Mutex;
 
 use firesteel_storage::{
@@ -24,7 +28,7 @@ use super::{
     map_output::{MapBlocks, TypedBlocks},
 };
 use crate::{
-    contain::discard,
+    contain::{contain, discard},
     data::Data,
     executor::{Disk, TaskContext, hand_over},
     stage::Form,
@@ -32,9 +36,7 @@ use crate::{
 
 /// The map outputs of one process.
 pub(crate) struct ShuffleStore {
-    outputs: Mutex<HashMap<ShuffleId, Vec<Option<Output>>>>,
-    /// Shuffles that were removed while a map task of theirs may have been running; on executors only.
-    removed: Mutex<HashSet<ShuffleId>>,
+    shuffles: Mutex<HashMap<ShuffleId, Shuffle>>,
     /// The way to the outputs of other processes, if there are any.
     remote: Option<RemoteShuffles>,
     memory: Arc<MemoryManager>,
@@ -83,6 +85,21 @@ pub(crate) struct KeptOutput {
     pub(crate) content: Option<ContentSum>,
 }
 
+enum Shuffle {
+    /// By map partition, as far as one was heard of.
+    Open(Vec<Slot>),
+    /// Removed, while a map task may have been running that would open it again; on executors only.
+    Removed,
+}
+
+/// The place of one map output.
+#[derive(Default)]
+struct Slot {
+    output: Option<Output>,
+    /// Whether its file is there or being written, be it of this output or of one before it.
+    has_file: bool,
+}
+
 struct Output {
     generation: u64,
     blocks: MapBlocks,
@@ -99,8 +116,7 @@ impl ShuffleStore {
         remote: Option<RemoteShuffles>,
     ) -> Self {
         Self {
-            outputs: Mutex::default(),
-            removed: Mutex::default(),
+            shuffles: Mutex::default(),
             remote,
             memory: memory.clone(),
             disk: disk.clone(),
@@ -117,7 +133,27 @@ impl ShuffleStore {
 
     /// Outputs of a shuffle will come, until it is removed.
     pub(crate) fn open(&self, shuffle: ShuffleId) {
-        self.outputs.lock().entry(shuffle).or_default();
+        self.shuffles.lock().entry(shuffle).or_insert_with(|| Shuffle::Open(Vec::new()));
+    }
+
+    /// Does something to the slot of a map output, unless its shuffle is removed.
+    fn with_slot<T>(&self, place: MapPlace, f: impl FnOnce(&mut Slot) -> T) -> Option<T> {
+        let mut shuffles = self.shuffles.lock();
+        let shuffle = if self.remote.is_some() {
+            // An executor hears of a shuffle by its first map task.
+            shuffles.entry(place.shuffle).or_insert_with(|| Shuffle::Open(Vec::new()))
+        } else {
+            shuffles.get_mut(&place.shuffle)?
+        };
+        match shuffle {
+            Shuffle::Open(slots) => {
+                if slots.len() < place.maps as usize {
+                    slots.resize_with(place.maps as usize, Slot::default);
+                }
+                Some(f(&mut slots[place.map.index()]))
+            }
+            Shuffle::Removed => None,
+        }
     }
 
     /// Keeps what a map task made, unless the shuffle was removed while the task ran. A second attempt of the same task
@@ -128,18 +164,22 @@ impl ShuffleStore {
         dealt: Dealt<T>,
         form: Form,
     ) -> Result<KeptOutput, ShuffleFileError> {
-        let Dealt { spills, rows, bytes, mut content } = dealt;
-        let stays = match form {
-            Form::Typed => spills.is_empty() && self.take_over(bytes),
+        let Dealt { spills, rows, bytes, content } = dealt;
+        let may_stay = match form {
+            Form::Typed => spills.is_empty(),
             Form::Shipped => false,
         };
-        if stays {
+        if may_stay {
+            // Before memory is taken over: the rows are serialized for it, which may fail.
+            let mut content = content;
             if content.is_some() {
                 rows.add_to(&mut content)?;
             }
-            let sizes = rows.iter().map(|rows| size_of_val(rows) as u64).collect();
-            self.put(place, MapBlocks::Typed(Arc::new(rows)), bytes);
-            return Ok(KeptOutput { sizes, content });
+            if self.take_over(bytes) {
+                let sizes = rows.iter().map(|rows| size_of_val(rows) as u64).collect();
+                self.put(place, MapBlocks::Typed(Arc::new(rows)), bytes);
+                return Ok(KeptOutput { sizes, content });
+            }
         }
         let file = self.write_out(place, &rows, &spills, content)?;
         drop((rows, spills));
@@ -162,11 +202,13 @@ impl ShuffleStore {
     /// Writes an output to its file; `content` is the sum of what was spilled, if it is wanted.
     fn write_out(
         &self,
-        MapPlace { shuffle, map, generation, .. }: MapPlace,
+        place: MapPlace,
         blocks: &dyn TypedBlocks,
         spills: &[SpillFile],
         mut content: Option<ContentSum>,
     ) -> Result<MapOutputFile, ShuffleFileError> {
+        self.with_slot(place, |slot| slot.has_file = true);
+        let MapPlace { shuffle, map, generation, .. } = place;
         let dirs = self.disk.dirs()?;
         let attempt = AttemptId(self.writers.fetch_add(1, Ordering::Relaxed));
         let compression = self.conf.compression;
@@ -180,23 +222,17 @@ impl ShuffleStore {
     }
 
     fn put(&self, place: MapPlace, blocks: MapBlocks, bytes: u64) {
-        let MapPlace { shuffle, map, maps, generation } = place;
+        let generation = place.generation;
         let used = self.clock.fetch_add(1, Ordering::Relaxed);
+        let is_file = matches!(blocks, MapBlocks::File(_));
         let mut output = Some(Output { generation, blocks, bytes, used });
-        // An executor hears of a shuffle by its first map task.
-        if self.remote.is_some() && !self.removed.lock().contains(&shuffle) {
-            self.open(shuffle);
-        }
-        if let Some(outputs) = self.outputs.lock().get_mut(&shuffle) {
-            if outputs.len() < maps as usize {
-                outputs.resize_with(maps as usize, || None);
+        let put = self.with_slot(place, |slot| {
+            if slot.output.as_ref().is_none_or(|before| before.generation <= generation) {
+                std::mem::swap(&mut slot.output, &mut output);
             }
-            let before = &mut outputs[map.index()];
-            if before.as_ref().is_none_or(|before| before.generation <= generation) {
-                std::mem::swap(before, &mut output);
-            }
-        } else if let Some(Output { blocks: MapBlocks::File(_), .. }) = output {
-            self.remove_file(shuffle, map);
+        });
+        if put.is_none() && is_file {
+            self.remove_file(place.shuffle, place.map);
         }
         self.forget(output);
     }
@@ -208,24 +244,27 @@ impl ShuffleStore {
 
     /// The output of one map task as a file, for whoever serves it.
     pub(crate) fn file(&self, shuffle: ShuffleId, map: PartitionId) -> Option<Arc<MapOutputFile>> {
-        match &self.outputs.lock().get(&shuffle)?.get(map.index())?.as_ref()?.blocks {
-            MapBlocks::File(file) => Some(file.clone()),
-            MapBlocks::Typed(_) => None,
+        match self.shuffles.lock().get(&shuffle)? {
+            Shuffle::Open(slots) => match &slots.get(map.index())?.output.as_ref()?.blocks {
+                MapBlocks::File(file) => Some(file.clone()),
+                MapBlocks::Typed(_) => None,
+            },
+            Shuffle::Removed => None,
         }
     }
 
     /// Every map output of a shuffle, by map partition; none where it is missing.
     pub(crate) fn outputs(&self, shuffle: ShuffleId) -> Vec<Option<MapBlocks>> {
         let now = self.clock.fetch_add(1, Ordering::Relaxed);
-        let mut shuffles = self.outputs.lock();
-        let outputs = shuffles.get_mut(&shuffle).map(Vec::as_mut_slice).unwrap_or_default();
-        let blocks = |output: &mut Option<Output>| {
-            output.as_mut().map(|output| {
+        let mut shuffles = self.shuffles.lock();
+        let Some(Shuffle::Open(slots)) = shuffles.get_mut(&shuffle) else { return Vec::new() };
+        let blocks = |slot: &mut Slot| {
+            slot.output.as_mut().map(|output| {
                 output.used = now;
                 output.blocks.clone()
             })
         };
-        outputs.iter_mut().map(blocks).collect()
+        slots.iter_mut().map(blocks).collect()
     }
 
     /// Writes outputs that nobody reads to their files, those first that were not used for the longest time, until so many
@@ -236,11 +275,15 @@ impl ShuffleStore {
             if freed >= bytes {
                 break;
             }
-            match self.write_out(place, &*blocks, &[], None) {
-                Ok(file) => freed += if self.replace(place, blocks, file) { size } else { 0 },
-                Err(error) => {
+            // The rows are another job's, maybe, than that of the task which needs the memory.
+            match contain(|| self.write_out(place, &*blocks, &[], None)) {
+                Ok(Ok(file)) => freed += if self.replace(place, blocks, file) { size } else { 0 },
+                Ok(Err(error)) => {
                     tracing::warn!(%error, "a map output cannot be written to disk to free its memory");
                     break;
+                }
+                Err(message) => {
+                    tracing::warn!(message, "serializing a map output to free its memory panicked")
                 }
             }
         }
@@ -250,10 +293,12 @@ impl ShuffleStore {
     /// The outputs in memory that nobody reads, by their last use.
     fn idle(&self) -> Vec<(MapPlace, Arc<dyn TypedBlocks>, u64)> {
         let mut idle = Vec::new();
-        for (&shuffle, outputs) in &*self.outputs.lock() {
-            let maps = outputs.len() as u32;
-            for (map, output) in (0..).map(PartitionId).zip(outputs) {
-                if let Some(Output { generation, blocks: MapBlocks::Typed(blocks), bytes, used }) = output
+        for (&shuffle, state) in &*self.shuffles.lock() {
+            let Shuffle::Open(slots) = state else { continue };
+            let maps = slots.len() as u32;
+            for (map, slot) in (0..).map(PartitionId).zip(slots) {
+                if let Some(Output { generation, blocks: MapBlocks::Typed(blocks), bytes, used }) =
+                    &slot.output
                     && Arc::strong_count(blocks) == 1
                 {
                     let place = MapPlace { shuffle, map, maps, generation: *generation };
@@ -267,20 +312,23 @@ impl ShuffleStore {
 
     /// Puts a file in the place of the very output it was written from; says whether that was still there.
     fn replace(&self, place: MapPlace, written: Arc<dyn TypedBlocks>, file: MapOutputFile) -> bool {
-        let mut before = Some(MapBlocks::File(Arc::new(file)));
-        let mut bytes = 0;
-        if let Some(Some(output)) =
-            self.outputs.lock().get_mut(&place.shuffle).and_then(|outputs| outputs.get_mut(place.map.index()))
-            && let MapBlocks::Typed(blocks) = &output.blocks
-            && Arc::ptr_eq(blocks, &written)
-        {
-            bytes = std::mem::take(&mut output.bytes);
-            before = before.map(|file| std::mem::replace(&mut output.blocks, file));
-        }
+        let mut file = Some(MapBlocks::File(Arc::new(file)));
+        let replaced = self.with_slot(place, |slot| {
+            let output = slot.output.as_mut()?;
+            let MapBlocks::Typed(blocks) = &output.blocks else { return None };
+            if !Arc::ptr_eq(blocks, &written) {
+                return None;
+            }
+            let blocks = std::mem::replace(&mut output.blocks, file.take()?);
+            Some(Output { blocks, bytes: std::mem::take(&mut output.bytes), ..*output })
+        });
         drop(written);
-        let is_replaced = matches!(before, Some(MapBlocks::Typed(_)));
-        let generation = place.generation;
-        self.forget(before.map(|blocks| Output { generation, blocks, bytes, used: 0 }));
+        let Some(replaced) = replaced else {
+            self.remove_file(place.shuffle, place.map);
+            return false;
+        };
+        let is_replaced = replaced.is_some();
+        self.forget(replaced);
         is_replaced
     }
 
@@ -296,16 +344,19 @@ impl ShuffleStore {
 
     /// Forgets a shuffle.
     pub(crate) fn remove(&self, shuffle: ShuffleId) {
-        if self.remote.is_some() {
-            self.removed.lock().insert(shuffle);
-        }
-        let removed = self.outputs.lock().remove(&shuffle).unwrap_or_default();
-        let is_file =
-            |output: &Option<Output>| matches!(output, Some(Output { blocks: MapBlocks::File(_), .. }));
-        let files: Vec<_> = (0..).map(PartitionId).zip(removed.iter().map(is_file)).collect();
-        self.forget(removed.into_iter().flatten());
-        for (map, _) in files.into_iter().filter(|(_, is_file)| *is_file) {
-            self.remove_file(shuffle, map);
+        let mut shuffles = self.shuffles.lock();
+        let removed = if self.remote.is_some() {
+            shuffles.insert(shuffle, Shuffle::Removed)
+        } else {
+            shuffles.remove(&shuffle)
+        };
+        drop(shuffles);
+        let Some(Shuffle::Open(slots)) = removed else { return };
+        for (map, slot) in (0..).map(PartitionId).zip(slots) {
+            self.forget(slot.output);
+            if slot.has_file {
+                self.remove_file(shuffle, map);
+            }
         }
     }
 
@@ -319,13 +370,17 @@ impl ShuffleStore {
     /// Whether nothing is kept.
     #[cfg(test)]
     pub(crate) fn is_empty(&self) -> bool {
-        self.outputs.lock().is_empty()
+        self.shuffles.lock().is_empty()
     }
 
     /// Forgets everything.
     pub(crate) fn clear(&self) {
-        let removed = std::mem::take(&mut *self.outputs.lock());
-        self.forget(removed.into_values().flatten().flatten());
+        for shuffle in std::mem::take(&mut *self.shuffles.lock()).into_values() {
+            match shuffle {
+                Shuffle::Open(slots) => self.forget(slots.into_iter().filter_map(|slot| slot.output)),
+                Shuffle::Removed => (),
+            }
+        }
     }
 }
 

@@ -15,7 +15,7 @@ pub use binary_records::BinaryRecords;
 pub use empty::Empty;
 pub use object_file::ObjectFile;
 pub use parallelize::Parallelize;
-pub(crate) use partition_values::{NO_PARTITIONS, PartitionValues};
+pub(crate) use partition_values::PartitionValues;
 pub use range::{Range, RangeNumber};
 pub use text_file::TextFile;
 pub use whole_files::{Content, WholeFiles};

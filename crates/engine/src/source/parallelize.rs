@@ -2,12 +2,12 @@
 
 use firesteel_types::PartitionId;
 
-use super::{NO_PARTITIONS, PartitionValues};
+use super::PartitionValues;
 use crate::{
     Context,
     data::Data,
     executor::TaskContext,
-    rdd::{MAX_PARTITIONS, Rdd, RddHandle},
+    rdd::{MAX_PARTITIONS, NO_PARTITIONS, Rdd, RddHandle},
 };
 
 /// An [`Rdd`] over a collection that the driver holds. Made by [`Context::parallelize`].

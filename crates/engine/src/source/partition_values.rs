@@ -11,9 +11,6 @@ use crate::{
     ship::{Frozen, Ship, ShipError, Thawing},
 };
 
-/// Why a source cannot be cut into zero pieces.
-pub(crate) const NO_PARTITIONS: &str = "rows need at least one partition";
-
 /// One value for each partition. A task that is shipped carries the value of its own partition and no other.
 #[derive(Clone)]
 pub(crate) struct PartitionValues<T>(Option<Arc<[T]>>);

@@ -4,12 +4,11 @@ use std::ops;
 
 use firesteel_types::PartitionId;
 
-use super::NO_PARTITIONS;
 use crate::{
     Context,
     data::Data,
     executor::{Pace, TaskContext},
-    rdd::{Rdd, RddHandle},
+    rdd::{NO_PARTITIONS, Rdd, RddHandle},
 };
 
 /// An [`Rdd`] of consecutive numbers. Made by [`Context::range`]; split lazily, nothing is stored.

@@ -10,8 +10,12 @@ const BLOCK: usize = 256;
 
 /// The moments and the range of some numbers, which can be merged with those of others.
 ///
-/// Numerically stable: squares are of distances from a mean and never of the numbers themselves. Merging in
-/// another order gives the same up to rounding. Sums of whole numbers are exact up to 2⁵³.
+/// Numerically stable: the mean is carried along and not derived from the sum, and squares are of distances from a mean
+/// and never of the numbers themselves. So numbers far from 0 keep their variance, and numbers whose sum overflows keep
+/// their mean. Merging in another order gives the same up to rounding. Sums of whole numbers are exact up to 2⁵³.
+///
+/// Infinite numbers give the mean that their sum would give: infinite, or NaN if there are both kinds. The variance is NaN
+/// as soon as one number is infinite or NaN.
 ///
 /// ```
 /// use firesteel::stats::StatCounter;
@@ -26,6 +30,9 @@ const BLOCK: usize = 256;
 pub struct StatCounter {
     count: u64,
     sum: f64,
+    mean: f64,
+    /// What rounding took from the mean: far from 0, blocks are merged by steps that are smaller than its last digit.
+    mean_rest: f64,
     /// The sum of squared distances from the mean.
     m2: f64,
     range: ValueRange,
@@ -40,7 +47,10 @@ impl StatCounter {
     /// Takes in a number. `extend` is faster for many.
     #[inline]
     pub fn push(&mut self, value: f64) {
-        self.merge(&Self::of_block(&[value]));
+        // An infinite number has no distance from itself.
+        let m2 = if value.is_finite() { 0.0 } else { f64::NAN };
+        let range = std::iter::once(value).collect();
+        self.merge(&Self { count: 1, sum: value, mean: value, mean_rest: 0.0, m2, range });
     }
 
     /// Takes in the numbers of another counter.
@@ -53,8 +63,21 @@ impl StatCounter {
             return;
         }
         let (here, there) = (self.count as f64, other.count as f64);
-        let distance = other.mean() - self.mean();
-        self.m2 += other.m2 + distance * distance * (here * there / (here + there));
+        let all = here + there;
+        let distance = (other.mean - self.mean) + (other.mean_rest - self.mean_rest);
+        self.m2 += other.m2 + distance * distance * (here * there / all);
+        (self.mean, self.mean_rest) = if distance.is_finite() {
+            // A step from the mean that has more weight: it is the shorter one, and loses less.
+            let (from, step) = if here < there {
+                (other, -distance * (here / all))
+            } else {
+                (&*self, distance * (there / all))
+            };
+            let (mean, rest) = two_sum(from.mean, step);
+            two_sum(mean, rest + from.mean_rest)
+        } else {
+            (self.mean * (here / all) + other.mean * (there / all), 0.0)
+        };
         self.sum += other.sum;
         self.count += other.count;
         self.range.merge(&other.range);
@@ -67,12 +90,13 @@ impl StatCounter {
 
     /// The sum of the numbers.
     pub fn sum(&self) -> f64 {
-        self.sum
+        // A sum may overflow on its way to a value that does not.
+        if self.sum.is_finite() { self.sum } else { self.mean * self.count as f64 }
     }
 
     /// The mean of the numbers; NaN if there is none.
     pub fn mean(&self) -> f64 {
-        self.sum / self.count as f64
+        if self.count == 0 { f64::NAN } else { self.mean }
     }
 
     /// The least number; infinity if there is none.
@@ -109,14 +133,43 @@ impl StatCounter {
     }
 
     /// The moments of a few numbers by two passes, the most exact way.
+    ///
+    /// Both are over distances from the first number. Those of numbers that lie together far from 0 are exact, and of
+    /// equal ones they are 0.
     #[inline]
     fn of_block(values: &[f64]) -> Self {
-        let count = values.len() as u64;
-        let sum = sum(values, |value| value);
-        let mean = sum / count as f64;
-        let m2 = if count == 1 { 0.0 } else { self::sum(values, |value| (value - mean) * (value - mean)) };
-        Self { count, sum, m2, range: values.iter().copied().collect() }
+        let Some(&first) = values.first() else { return Self::new() };
+        let distance = sum(values, |value| value - first) / values.len() as f64;
+        let (mean, mean_rest) = two_sum(first, distance);
+        if !mean.is_finite() {
+            return Self::of_extreme_block(values);
+        }
+        let m2 = sum(values, |value| {
+            let from_mean = (value - first) - distance;
+            from_mean * from_mean
+        });
+        let range = values.iter().copied().collect();
+        Self { count: values.len() as u64, sum: sum(values, |value| value), mean, mean_rest, m2, range }
     }
+
+    /// The moments of a few numbers that are infinite or NaN, or so large that distances between them overflow.
+    #[cold]
+    fn of_extreme_block(values: &[f64]) -> Self {
+        // A power of two, so that scaling loses nothing of numbers this large.
+        const SCALE: f64 = 2.0 * BLOCK as f64;
+        let mean = sum(values, |value| value / SCALE) / values.len() as f64 * SCALE;
+        let m2 = sum(values, |value| (value - mean) * (value - mean));
+        let range = values.iter().copied().collect();
+        Self { count: values.len() as u64, sum: sum(values, |value| value), mean, mean_rest: 0.0, m2, range }
+    }
+}
+
+/// The sum of two numbers, and what rounding took from it.
+#[inline]
+fn two_sum(one: f64, two: f64) -> (f64, f64) {
+    let sum = one + two;
+    let of_two = sum - one;
+    (sum, (one - (sum - of_two)) + (two - of_two))
 }
 
 /// A sum in eight lanes, which the compiler can add side by side.
@@ -169,84 +222,4 @@ impl fmt::Display for StatCounter {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use proptest::prelude::*;
-
-    fn stats(values: &[f64]) -> StatCounter {
-        values.iter().copied().collect()
-    }
-
-    fn close(a: f64, b: f64, scale: f64) -> bool {
-        (a - b).abs() <= 1e-9 * scale.max(1.0)
-    }
-
-    #[test]
-    fn known_numbers_have_their_known_moments() {
-        let stats = stats(&[2.0, 4.0, 4.0, 4.0, 5.0, 5.0, 7.0, 9.0]);
-
-        assert_eq!((stats.count(), stats.sum(), stats.mean()), (8, 40.0, 5.0));
-        assert_eq!((stats.variance(), stats.stdev()), (4.0, 2.0));
-        assert_eq!((stats.sample_variance(), stats.sample_stdev()), (32.0 / 7.0, (32.0_f64 / 7.0).sqrt()));
-        assert_eq!((stats.min(), stats.max()), (2.0, 9.0));
-        assert_eq!(stats.to_string(), "(count: 8, mean: 5, stdev: 2, max: 9, min: 2)");
-    }
-
-    #[test]
-    fn nothing_has_no_mean_and_one_number_has_no_sample_variance() {
-        let (none, one) = (StatCounter::new(), stats(&[7.0]));
-
-        assert_eq!((none.count(), none.sum()), (0, 0.0));
-        assert!(none.mean().is_nan() && none.variance().is_nan() && none.sample_variance().is_nan());
-        assert_eq!((none.min(), none.max()), (f64::INFINITY, f64::NEG_INFINITY));
-        assert_eq!((one.mean(), one.variance()), (7.0, 0.0));
-        assert!(one.sample_variance().is_nan());
-    }
-
-    #[test]
-    fn a_large_offset_does_not_drown_a_small_variance() {
-        let values = |offset: f64| (0..100_000).map(move |i| offset + f64::from(i % 3));
-
-        let stats: StatCounter = values(1e9).collect();
-        let mut pushed = StatCounter::new();
-        values(1e9).for_each(|value| pushed.push(value));
-
-        let expected = values(0.0).collect::<StatCounter>().variance();
-        assert!((stats.variance() - expected).abs() < 1e-9, "{stats}");
-        assert!((pushed.variance() - expected).abs() < 1e-6, "{pushed}");
-    }
-
-    #[test]
-    fn a_nan_shows_in_every_figure() {
-        let stats = stats(&[1.0, f64::NAN, 2.0]);
-
-        assert_eq!(stats.count(), 3);
-        assert!(stats.mean().is_nan() && stats.variance().is_nan());
-        assert!(stats.min().is_nan() && stats.max().is_nan());
-    }
-
-    proptest! {
-        #[test]
-        fn moments_are_those_of_two_passes_however_the_numbers_are_split(
-            values in prop::collection::vec(-1e6..1e6_f64, 1..1500), cut: prop::sample::Index, by_push: bool,
-        ) {
-            let cut = cut.index(values.len());
-            let mut merged = stats(&values[..cut]);
-            if by_push {
-                values[cut..].iter().for_each(|&value| merged.push(value));
-            } else {
-                merged.merge(&stats(&values[cut..]));
-            }
-
-            let count = values.len() as f64;
-            let mean = values.iter().sum::<f64>() / count;
-            let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
-            prop_assert_eq!(merged.count(), values.len() as u64);
-            prop_assert!(close(merged.mean(), mean, 1e6));
-            prop_assert!(close(merged.variance(), squares / count, 1e12));
-            let least = values.iter().copied().fold(f64::INFINITY, f64::min);
-            let greatest = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-            prop_assert_eq!((merged.min(), merged.max()), (least, greatest));
-        }
-    }
-}
+mod tests;

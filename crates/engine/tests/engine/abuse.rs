@@ -159,7 +159,7 @@ fn user_code_that_panics_anywhere_fails_its_job_at_most_and_costs_no_slot() {
             for place in EVERYWHERE {
                 let what = format!("{name} with a trap at {place}");
                 let other = ctx.clone();
-                // On the driver's own side a panic goes to whoever called.
+                // Before the first job begins, a panic on the driver's side goes to whoever called.
                 let ended = in_time(&what, move || catch_unwind(AssertUnwindSafe(|| used(&other, place))));
                 if let Ok(Err(error)) = ended {
                     let error = error.to_string();
@@ -247,19 +247,6 @@ fn a_panic_with_a_payload_that_panics_when_it_is_dropped_fails_the_task_only() {
 
         assert!(failed.is_err());
         assert_both_slots_work(ctx, "a payload that panics");
-    });
-}
-
-#[test]
-fn a_merge_function_that_panics_on_the_driver_unwinds_to_the_caller_and_later_jobs_work() {
-    each_backend(|ctx| {
-        let rows = ctx.range_into(0..4_u64, 4);
-        let merged = catch_unwind(AssertUnwindSafe(|| {
-            rows.reduce(|a, b| if TaskContext::current().is_some() { a } else { panic!("{a} and {b}") })
-        }));
-
-        assert!(merged.is_err());
-        assert_both_slots_work(ctx, "a merge function that panics");
     });
 }
 

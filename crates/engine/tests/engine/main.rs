@@ -19,6 +19,7 @@ mod files;
 mod gate;
 mod misuse;
 mod nesting;
+mod panics;
 mod properties;
 mod scale;
 #[path = "../support/backends.rs"]

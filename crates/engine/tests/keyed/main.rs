@@ -14,6 +14,7 @@ mod combine;
 mod group;
 mod harness;
 mod map_reduce;
+mod no_partitions;
 mod partitioners;
 mod rearrange;
 mod sort;

@@ -68,3 +68,13 @@ fn inputs_begin_at_different_outputs() {
         assert!(used > 5, "fifty inputs of one row fill {used} of ten outputs");
     });
 }
+
+/// Behaviours: RDD-014.
+#[test]
+fn equal_inputs_are_dealt_alike() {
+    each_backend(|ctx| {
+        let dealt = || partitions(&ctx.range_into(0..97, 7).map(|x| x * 3).repartition(5));
+
+        assert_eq!(dealt(), dealt());
+    });
+}

@@ -86,7 +86,7 @@ fn each_key_is_sampled_with_its_own_fraction() {
     each_backend(|ctx| {
         let pairs = ctx.range_into(0..6000, 4).map(|x| (x % 3, x));
         let sample = |seed| {
-            let sample = pairs.sample_by_key(Replacement::Without, [(0, 1.0), (1, 0.25)], seed);
+            let sample = pairs.sample_by_key(Replacement::Without, [(0, 1.0), (1, 0.25), (2, 0.0)], seed);
             sample.unwrap().collect().unwrap()
         };
 
@@ -97,9 +97,28 @@ fn each_key_is_sampled_with_its_own_fraction() {
         assert_eq!(rows, sample(7), "the seed decides");
         assert_ne!(rows, sample(8));
 
-        let copies = pairs.sample_by_key(Replacement::With, [(0, 2.0)], 7).unwrap().count().unwrap();
+        let copies = pairs
+            .sample_by_key(Replacement::With, [(0, 2.0), (1, 0.0), (2, 0.0)], 7)
+            .unwrap()
+            .count()
+            .unwrap();
         assert!((3600..4400).contains(&copies), "{copies}");
         assert!(pairs.sample_by_key(Replacement::Without, [(0, 1.5)], 7).is_err());
+    });
+}
+
+#[test]
+fn a_key_without_a_fraction_fails_the_job_and_is_named() {
+    each_backend(|ctx| {
+        let pairs = ctx.range_into(0..6, 2).map(|x| (format!("key {x}"), x));
+        for replacement in [Replacement::Without, Replacement::With] {
+            let fractions = (0..5).map(|x| (format!("key {x}"), 0.5));
+            let sample = pairs.sample_by_key(replacement, fractions, 7).unwrap();
+
+            let error = sample.count().unwrap_err().to_string();
+
+            assert!(error.contains("no fraction for the key \"key 5\""), "{error}");
+        }
     });
 }
 

@@ -1,8 +1,17 @@
 //! What a task may hold, and what becomes of one that wants more.
 
-use firesteel::{Conf, prelude::*};
+use std::{
+    sync::atomic::{AtomicBool, Ordering},
+    thread,
+    time::{Duration, Instant},
+};
+
+use firesteel::{Conf, StorageLevel, prelude::*};
 
 use crate::child::{BESIDE, BUDGET, in_child, tight};
+
+/// How long something may take that must happen.
+const LIMIT: Duration = Duration::from_secs(60);
 
 #[cfg_attr(not(feature = "allocator"), ignore = "nobody counts what closures and rows hold")]
 #[test]
@@ -74,4 +83,50 @@ fn what_a_map_task_leaves_in_memory_is_not_its_own_any_more() {
     assert_eq!(rows.count().unwrap(), 900_000);
 
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0, "nothing had to go to disk");
+}
+
+fn until(condition: impl Fn() -> bool) {
+    let began = Instant::now();
+    while !condition() {
+        assert!(began.elapsed() < LIMIT, "the condition never came true");
+        thread::yield_now();
+    }
+}
+
+/// Takes memory that the task has until it ends.
+fn take_memory(bytes: usize) {
+    let task = TaskContext::current().unwrap();
+    task.hold(vec![0_u8; bytes]);
+    task.check();
+}
+
+/// Behaviours: MEM-004.
+#[cfg_attr(not(feature = "allocator"), ignore = "nobody counts what closures and rows hold")]
+#[test]
+fn a_task_that_has_the_memory_and_waits_for_a_cached_partition_gets_it_from_one_that_needs_memory() {
+    static IS_COMPUTED: AtomicBool = AtomicBool::new(false);
+    static IS_MEMORY_TAKEN: AtomicBool = AtomicBool::new(false);
+    let conf = Conf::new().set("firesteel.memory.budget", "8m").unwrap();
+    let ctx = Context::builder().master("local[2]").conf(conf).start().unwrap();
+    let cached = ctx.range_into(0..10_u64, 1).map_partitions(|rows| {
+        IS_COMPUTED.store(true, Ordering::SeqCst);
+        until(|| IS_MEMORY_TAKEN.load(Ordering::SeqCst));
+        take_memory(3 << 20);
+        rows
+    });
+    let cached = cached.persist(StorageLevel::MEMORY_AND_DISK);
+    let computing = cached.count_async();
+    until(|| IS_COMPUTED.load(Ordering::SeqCst));
+
+    let greedy = ctx.range_into(0..1_u64, 1).map(|x| {
+        take_memory(7 << 20);
+        IS_MEMORY_TAKEN.store(true, Ordering::SeqCst);
+        x
+    });
+    let waiting = greedy.boxed().union(&cached.boxed()).coalesce(1).count_async();
+
+    for (job, rows) in [(computing, 10), (waiting, 11)] {
+        let counted = job.wait_timeout(LIMIT).unwrap_or_else(|job| panic!("{job:?} waits for ever"));
+        assert_eq!(counted.unwrap(), rows);
+    }
 }

@@ -8,6 +8,8 @@ use std::{
 
 use bytes::Bytes;
 
+use crate::disk::open_regular;
+
 /// The local folders, as far as block files are concerned.
 pub trait BlockFiles: Send + Sync {
     /// The path for a new file of this name, in a folder that exists and is not known to fail.
@@ -55,7 +57,7 @@ pub struct BlockFile {
 impl BlockFile {
     /// Opens the file at `path`.
     pub(super) fn open(path: &Path) -> io::Result<Self> {
-        let file = File::open(path)?;
+        let file = open_regular(path)?;
         let len = file.metadata()?.len();
         Ok(Self { file, path: path.to_owned(), len, temporary: None })
     }

@@ -24,6 +24,7 @@ use hashbrown::HashMap;
 use parking_lot::{Condvar, Mutex, MutexGuard};
 
 use super::BlockId;
+use crate::memory::blocked;
 
 /// How long a waiter sleeps before it asks again whether it was cancelled.
 const NAP: Duration = Duration::from_millis(20);
@@ -338,6 +339,8 @@ fn wait_for_change(state: &mut MutexGuard<'_, State>, id: BlockId, wait: Wait<'_
     let Wait::UnlessCancelled(is_cancelled) = wait else { return Err(LockError::Busy { id }) };
     let block = state.blocks.get_mut(&id).expect("a lock that is waited for belongs to a block");
     let changed = block.changed.get_or_insert_default().clone();
+    // Whoever computes the block may need memory, which the caller will not give back meanwhile.
+    let _blocked = blocked();
     changed.wait_for(state, NAP);
     // Asked without the table's lock: the function is not ours and may take its time.
     if MutexGuard::unlocked(state, is_cancelled) {

@@ -10,6 +10,7 @@ mod error;
 mod folder;
 mod local_dirs;
 mod orphans;
+mod regular_file;
 #[cfg(test)]
 pub(crate) mod small_disk;
 mod temp_file;
@@ -18,4 +19,5 @@ mod tests;
 
 pub use error::{DiskError, FolderFailure};
 pub use local_dirs::LocalDirs;
+pub use regular_file::open_regular;
 pub use temp_file::TempFile;

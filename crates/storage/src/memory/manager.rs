@@ -3,6 +3,12 @@
 //! The decisions are those of [`Pools`]; this adds the lock, the waiting and the evictor. Two locks, always taken in this
 //! order: `evicting` by whoever has blocks evicted, so that two threads never evict for the same bytes, then `state`,
 //! which is held for the arithmetic only. The evictor runs without `state`, hence it may release storage memory.
+//!
+//! **No wait without end.** A task waits for memory only while another one that divides the budget runs: one that neither
+//! waits for memory itself nor is [blocked](super::blocked) until another task has done its part, such as a block that it
+//! computes. Whoever runs gets on, and at last gives memory back or begins to wait. The last one that would begin to wait
+//! for memory does not: it makes do with what is free, and spills. So among tasks that wait for memory and for each other's
+//! blocks there is always one that runs, unless they wait for each other's blocks in a circle, which a lineage has none of.
 
 use std::{
     sync::{Arc, Weak},
@@ -51,6 +57,8 @@ pub struct MemoryUsage {
     pub tasks: usize,
     /// The tasks among them that wait for memory.
     pub waiting: usize,
+    /// The tasks among them that wait for what another task computes.
+    pub blocked: usize,
 }
 
 /// Divides the budget of a process between its tasks and its cached blocks.
@@ -80,6 +88,14 @@ pub struct MemoryManager {
 struct State {
     pools: Pools,
     waiting: usize,
+    blocked: usize,
+}
+
+impl State {
+    /// Whether a task other than the one that asks can get on, and so give memory back in time.
+    fn another_runs(&self) -> bool {
+        self.pools.tasks() > self.waiting + self.blocked + 1
+    }
 }
 
 impl MemoryManager {
@@ -91,7 +107,7 @@ impl MemoryManager {
     /// A manager whose waiting tasks look this often whether they were cancelled.
     fn polling(conf: MemoryConf, poll: Duration) -> Arc<Self> {
         Arc::new(Self {
-            state: Mutex::new(State { pools: Pools::new(conf), waiting: 0 }),
+            state: Mutex::new(State { pools: Pools::new(conf), waiting: 0, blocked: 0 }),
             changed: Condvar::new(),
             evicting: Mutex::new(()),
             evictor: Mutex::new(None),
@@ -144,13 +160,14 @@ impl MemoryManager {
 
     /// Who holds how much.
     pub fn usage(&self) -> MemoryUsage {
-        let State { pools, waiting } = &*self.state.lock();
+        let State { pools, waiting, blocked } = &*self.state.lock();
         MemoryUsage {
             budget: pools.budget(),
             storage: pools.storage(),
             execution: pools.execution(),
             tasks: pools.tasks(),
             waiting: *waiting,
+            blocked: *blocked,
         }
     }
 
@@ -179,13 +196,23 @@ impl MemoryManager {
         self.changed.notify_all();
     }
 
+    /// A task that divides the budget waits for what another one computes, until [`unblock`](Self::unblock).
+    pub(super) fn block(&self) {
+        self.state.lock().blocked += 1;
+        self.changed.notify_all();
+    }
+
+    pub(super) fn unblock(&self) {
+        self.state.lock().blocked -= 1;
+    }
+
     pub(super) fn release(&self, share: ShareId, bytes: u64) -> u64 {
         let released = self.state.lock().pools.release(share, bytes);
         self.changed.notify_all();
         released
     }
 
-    /// Takes memory for a task: waits while it would be left with less than half of its share.
+    /// Takes memory for a task: waits while it would be left with less than half of its share and another task runs.
     ///
     /// Returns what was granted, or nothing if it was cancelled meanwhile.
     pub(super) fn acquire(&self, share: ShareId, request: Request, cancelled: &dyn Fn() -> bool) -> u64 {
@@ -209,12 +236,16 @@ impl MemoryManager {
     fn claim_or_wait(&self, share: ShareId, request: Request, eviction: Eviction) -> Claim {
         let mut state = self.state.lock();
         let claim = state.pools.claim(share, request, eviction);
-        if claim == Claim::Wait {
-            state.waiting += 1;
-            self.changed.wait_for(&mut state, self.poll);
-            state.waiting -= 1;
+        if claim != Claim::Wait {
+            return claim;
         }
-        claim
+        if !state.another_runs() {
+            return Claim::Granted(state.pools.take_free(share, request));
+        }
+        state.waiting += 1;
+        self.changed.wait_for(&mut state, self.poll);
+        state.waiting -= 1;
+        Claim::Wait
     }
 
     /// Has evicted what the task may have evicted, and says whether asking for more makes sense.

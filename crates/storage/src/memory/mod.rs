@@ -3,6 +3,7 @@
 //! - [`CountingAllocator`] counts what every thread allocates and frees; [`meter`] reads it for the task of a thread.
 //! - [`MemoryManager`] divides the budget between cached blocks (storage) and running tasks (execution). Its
 //!   arithmetic is a plain struct; the manager adds the lock, the waiting and the eviction of blocks.
+//! - [`blocked`] marks tasks that wait for each other, so that nobody waits for their memory.
 //! - [`TaskMemory`] is the share of one task. Its [`Consumer`]s are the structures that can spill to disk.
 //! - [`physical_memory`] and [`resident_memory`] ask the operating system.
 //!
@@ -11,6 +12,7 @@
 #[expect(unsafe_code, reason = "a global allocator is an unsafe trait; this module only counts and forwards")]
 mod allocator;
 mod amount;
+mod blocked;
 mod conf;
 mod consumer;
 mod counters;
@@ -22,6 +24,7 @@ mod system;
 mod task;
 
 pub use allocator::CountingAllocator;
+pub use blocked::{Blocked, blocked};
 pub use conf::{MemoryConf, MemoryConfError};
 pub use consumer::{Consumer, Reserve};
 pub use counters::{flush_thread, is_counting, process_limit, process_total, set_process_limit};

@@ -118,14 +118,24 @@ impl Pools {
         }
 
         let held = self.held(share);
-        let granted = request.wanted.max(request.needed).min(self.room(share)).min(self.free());
+        let granted = self.grantable(share, request);
         let least = (self.budget - self.storage) / (2 * self.tasks().max(1) as u64);
         if granted < request.needed && held + granted < least {
             return Claim::Wait;
         }
+        Claim::Granted(self.take_free(share, request))
+    }
+
+    /// Gives a task what is free of what it asks for, and says how much that is.
+    pub(super) fn take_free(&mut self, share: ShareId, request: Request) -> u64 {
+        let granted = self.grantable(share, request);
         self.execution += granted;
-        self.shares.insert(share, held + granted);
-        Claim::Granted(granted)
+        *self.shares.entry(share).or_default() += granted;
+        granted
+    }
+
+    fn grantable(&self, share: ShareId, request: Request) -> u64 {
+        request.wanted.max(request.needed).min(self.room(share)).min(self.free())
     }
 
     /// The bytes of blocks that have to go for a task to get what it needs, as far as they may go.

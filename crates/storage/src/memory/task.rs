@@ -13,7 +13,7 @@ use std::{
 use firesteel_types::AttemptId;
 
 use super::{
-    Consumer, ConsumerHolding, MemoryManager, OutOfShare, TaskMeter,
+    Consumer, ConsumerHolding, MemoryManager, OutOfShare, TaskMeter, blocked,
     consumer::Slot,
     meter,
     pools::{Request, ShareId},
@@ -82,7 +82,9 @@ impl TaskMemory {
             cancelled: RefCell::new(Rc::new(|| false)),
             is_over: Cell::new(false),
         };
-        Self { state: Rc::new(state), _meter: TaskMeter::start() }
+        let state = Rc::new(state);
+        blocked::run_here(&state);
+        Self { state, _meter: TaskMeter::start() }
     }
 
     /// Names what tells that the task was cancelled, for the requests that its consumers and [`check`](Self::check) make.
@@ -180,6 +182,11 @@ impl TaskState {
         let granted = self.manager.acquire(share, request, cancelled);
         self.set_granted(self.granted.get() + granted);
         granted
+    }
+
+    /// The manager, if the task divides the budget.
+    pub(super) fn manager_if_joined(&self) -> Option<Arc<MemoryManager>> {
+        self.share.get().map(|_| self.manager.clone())
     }
 
     fn release(&self, bytes: u64) {

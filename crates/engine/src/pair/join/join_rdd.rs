@@ -183,7 +183,10 @@ pub trait JoinRdd<K: Data + Hash + Eq, V: Data>: Rdd<Item = (K, V)> {
     #[track_caller]
     fn subtract_by_key<W: Data>(&self, other: &impl Rdd<Item = (K, W)>) -> SubtractByKey<K, V, W> {
         let own = self.handle().partitioner().and_then(AnyPartitioner::for_keys);
-        self.subtract_by_key_into(other, own.unwrap_or_else(|| KeyPartitioner::hash(self.num_partitions())))
+        self.subtract_by_key_into(
+            other,
+            own.unwrap_or_else(|| KeyPartitioner::hash(self.num_partitions().max(1))),
+        )
     }
 
     /// [`subtract_by_key`](JoinRdd::subtract_by_key) into given partitions.

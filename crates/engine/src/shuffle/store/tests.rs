@@ -1,9 +1,25 @@
 //! Outputs that are replaced, summed up and removed.
 
-use firesteel_storage::{memory::MemoryConf, shuffle::files::SpillWriter};
+use std::{cell::RefCell, fs, path::Path, thread};
+
+use serde::{Deserialize, Serialize, Serializer};
+
+use firesteel_storage::{
+    block::BlockId,
+    memory::MemoryConf,
+    shuffle::{
+        fetch::{FetchLimits, Transport},
+        files::SpillWriter,
+    },
+    transfer::{PeerAddr, Sink},
+};
+use firesteel_types::{ExecutorId, FetchFailure};
 
 use super::{
-    super::map_output::{RowSink, TypedBuckets},
+    super::{
+        map_output::{RowSink, TypedBuckets},
+        remote::{MapTables, PlacedBlocks},
+    },
     *,
 };
 
@@ -12,7 +28,25 @@ const SHUFFLE: ShuffleId = ShuffleId(3);
 struct Place {
     store: ShuffleStore,
     disk: Arc<Disk>,
-    _folder: tempfile::TempDir,
+    memory: Arc<MemoryManager>,
+    folder: tempfile::TempDir,
+}
+
+impl Place {
+    /// That nothing is left: no memory is taken, and no file is there but locks.
+    fn assert_nothing_is_left(&self) {
+        assert_eq!(self.memory.usage().storage, 0, "memory of outputs");
+        assert_eq!(shuffle_files(self.folder.path()), Vec::<String>::new());
+    }
+}
+
+fn shuffle_files(folder: &Path) -> Vec<String> {
+    let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let (folders, files): (Vec<_>, Vec<_>) = entries.partition(|path| path.is_dir());
+    let names = files.iter().map(|path| path.file_name().unwrap().to_str().unwrap().to_owned());
+    let mut found: Vec<String> = names.filter(|name| name.starts_with("shuffle_")).collect();
+    found.extend(folders.iter().flat_map(|folder| shuffle_files(folder)));
+    found
 }
 
 /// A store that knows the shuffle, with room for a mebibyte.
@@ -22,7 +56,7 @@ fn place(compression: Compression) -> Place {
     let disk = Disk::new(vec![folder.path().to_path_buf()], "test");
     let store = ShuffleStore::new(&memory, &disk, ShuffleConf { compression, sums_content: true }, None);
     store.open(SHUFFLE);
-    Place { store, disk, _folder: folder }
+    Place { store, disk, memory, folder }
 }
 
 fn map(generation: u64) -> MapPlace {
@@ -43,9 +77,35 @@ fn rows(store: &ShuffleStore) -> Vec<u64> {
     }
 }
 
+/// The way to other processes, of which there are none.
+fn nowhere(disk: &Arc<Disk>) -> RemoteShuffles {
+    struct Nowhere;
+    impl MapTables for Nowhere {
+        fn input(
+            &self,
+            _: ShuffleId,
+            _: PartitionId,
+            _: &TaskContext,
+        ) -> Result<Vec<PlacedBlocks>, FetchFailure> {
+            Ok(Vec::new())
+        }
+    }
+    impl Transport for Nowhere {
+        fn fetch(&self, _: &PeerAddr, _: &[BlockId], _: &mut dyn Sink) {}
+    }
+    RemoteShuffles {
+        own: ExecutorId(0),
+        tables: Arc::new(Nowhere),
+        transport: Arc::new(Nowhere),
+        limits: FetchLimits::default(),
+        threads: Arc::default(),
+        disk: disk.clone(),
+    }
+}
+
 #[test]
 fn an_output_whose_shuffle_is_gone_leaves_no_file() {
-    let Place { store, disk, _folder } = place(Compression::None);
+    let Place { store, disk, folder: _folder, .. } = place(Compression::None);
     let keep = || {
         store.keep(map(0), dealt(vec![vec![1]]), Form::Shipped).unwrap();
         MapOutputFile::open(&disk.dirs().unwrap(), SHUFFLE, PartitionId(0)).is_ok()
@@ -57,6 +117,144 @@ fn an_output_whose_shuffle_is_gone_leaves_no_file() {
     assert!(!keep(), "nobody could ever remove it");
 }
 
+type During = Box<dyn FnOnce()>;
+
+thread_local! {
+    /// What happens while the next row is written.
+    static WHILE_WRITTEN: RefCell<Option<During>> = const { RefCell::new(None) };
+}
+
+/// A row that lets something happen while it is written.
+#[derive(Clone, Deserialize)]
+struct Eventful;
+
+impl Serialize for Eventful {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        if let Some(happen) = WHILE_WRITTEN.take() {
+            happen();
+        }
+        serializer.serialize_unit_struct("Eventful")
+    }
+}
+
+fn eventful() -> Dealt<Eventful> {
+    Dealt { spills: Vec::new(), rows: TypedBuckets(vec![vec![Eventful]]), bytes: 8, content: None }
+}
+
+fn while_written(store: &Arc<Place>, happen: impl FnOnce(&ShuffleStore) + 'static) {
+    let place = store.clone();
+    WHILE_WRITTEN.set(Some(Box::new(move || happen(&place.store))));
+}
+
+#[test]
+fn a_shuffle_that_is_removed_while_its_output_is_written_leaves_nothing() {
+    for form in [Form::Typed, Form::Shipped] {
+        let place = Arc::new(place(Compression::None));
+        match form {
+            Form::Typed => {
+                place.store.keep(map(0), eventful(), form).unwrap();
+                while_written(&place, |store| store.remove(SHUFFLE));
+                assert_eq!(place.store.evict(u64::MAX), 0, "the memory was given back already");
+            }
+            Form::Shipped => {
+                while_written(&place, |store| store.remove(SHUFFLE));
+                place.store.keep(map(0), eventful(), form).unwrap();
+            }
+        }
+
+        assert!(WHILE_WRITTEN.take().is_none(), "it was removed in between");
+        place.assert_nothing_is_left();
+        assert!(place.store.is_empty());
+    }
+}
+
+#[test]
+fn the_file_of_an_output_that_was_replaced_in_memory_goes_with_its_shuffle() {
+    let place = place(Compression::None);
+    place.store.keep(map(1), dealt(vec![vec![1]]), Form::Shipped).unwrap();
+    place.store.keep(map(2), dealt(vec![vec![2]]), Form::Typed).unwrap();
+    assert_eq!(rows(&place.store), [2]);
+
+    place.store.remove(SHUFFLE);
+
+    place.assert_nothing_is_left();
+}
+
+#[test]
+fn the_file_of_an_output_that_was_replaced_while_it_was_evicted_goes_with_its_shuffle() {
+    let place = Arc::new(place(Compression::None));
+    place.store.keep(map(1), eventful(), Form::Typed).unwrap();
+    while_written(&place, |store| drop(store.keep(map(2), dealt(vec![vec![2]]), Form::Typed).unwrap()));
+
+    assert_eq!(place.store.evict(1), 0, "another output is there now");
+    assert_eq!(rows(&place.store), [2]);
+    place.store.remove(SHUFFLE);
+
+    place.assert_nothing_is_left();
+}
+
+#[test]
+fn rows_that_panic_when_they_are_written_stay_in_memory_and_do_not_fail_the_task_that_needs_it() {
+    let place = Arc::new(place(Compression::None));
+    place.store.keep(map(1), eventful(), Form::Typed).unwrap();
+    while_written(&place, |_| panic!("not today"));
+
+    assert_eq!(place.store.evict(u64::MAX), 0);
+    assert!(matches!(place.store.outputs(SHUFFLE)[0], Some(MapBlocks::Typed(_))));
+
+    assert_eq!(place.store.evict(u64::MAX), 8);
+    place.store.remove(SHUFFLE);
+    place.assert_nothing_is_left();
+}
+
+#[test]
+fn rows_that_cannot_be_summed_up_take_no_memory_with_them() {
+    let place = Arc::new(place(Compression::None));
+    while_written(&place, |_| panic!("not today"));
+    let summed = Dealt { content: Some(ContentSum::default()), ..eventful() };
+
+    assert!(contain(|| place.store.keep(map(1), summed, Form::Typed)).is_err());
+
+    place.assert_nothing_is_left();
+}
+
+#[test]
+fn tasks_evictions_and_removals_at_once_leave_nothing() {
+    for is_executor in [false, true] {
+        let mut place = place(Compression::None);
+        place.store.remote = is_executor.then(|| nowhere(&place.disk));
+        let store = &place.store;
+        for number in 10..60 {
+            let shuffle = ShuffleId(number);
+            store.open(shuffle);
+            thread::scope(|scope| {
+                for map in 0..3 {
+                    scope.spawn(move || {
+                        for attempt in 0..4 {
+                            let map =
+                                MapPlace { shuffle, map: PartitionId(map), maps: 3, generation: attempt / 2 };
+                            let form = if attempt % 2 == 0 { Form::Typed } else { Form::Shipped };
+                            store.keep(map, dealt(vec![vec![1, 2]]), form).unwrap();
+                        }
+                    });
+                }
+                scope.spawn(|| {
+                    for _ in 0..4 {
+                        store.evict(u64::MAX);
+                    }
+                });
+                scope.spawn(|| {
+                    (0..number % 7).for_each(|_| thread::yield_now());
+                    store.remove(shuffle);
+                });
+            });
+        }
+
+        place.store.remove(SHUFFLE);
+        place.assert_nothing_is_left();
+    }
+}
+
 #[test]
 fn what_a_later_run_of_the_stage_left_is_what_readers_get() {
     for (first, second) in [
@@ -65,7 +263,7 @@ fn what_a_later_run_of_the_stage_left_is_what_readers_get() {
         (Form::Shipped, Form::Typed),
         (Form::Typed, Form::Shipped),
     ] {
-        let Place { store, _folder, .. } = place(Compression::Lz4);
+        let Place { store, folder: _folder, .. } = place(Compression::Lz4);
 
         store.keep(map(1), dealt(vec![vec![1]]), first).unwrap();
         assert_eq!(rows(&store), [1]);
@@ -85,7 +283,7 @@ fn what_a_later_run_of_the_stage_left_is_what_readers_get() {
 #[test]
 fn the_sum_of_an_output_is_the_same_in_memory_in_a_file_and_spilled_and_another_for_other_rows() {
     for compression in [Compression::None, Compression::Lz4] {
-        let Place { store, disk, _folder } = place(compression);
+        let Place { store, disk, folder: _folder, .. } = place(compression);
         let keep = |dealt, form| store.keep(map(0), dealt, form).unwrap().content.unwrap();
         let expected = keep(dealt(vec![vec![1, 2, 3], vec![4]]), Form::Typed);
         store.remove(SHUFFLE);

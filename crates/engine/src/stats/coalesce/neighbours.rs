@@ -4,7 +4,7 @@ use std::ops::Range;
 
 /// No group to put a partition into.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("partitions cannot be coalesced into none: ask for at least 1")]
+#[error("rows need at least one partition")]
 pub struct CoalesceError;
 
 /// Cuts partitions into `groups` runs of neighbours whose lengths differ by at most one.

@@ -1,6 +1,9 @@
 //! What becomes of blocks on disk when files, folders and serializers fail.
 
+use std::{sync::mpsc, thread, time::Duration};
+
 use firesteel_types::{PartitionId, RddId};
+use rustix::fs::{CWD, FileType, Mode, mknodat};
 use tempfile::TempDir;
 
 use super::*;
@@ -54,6 +57,24 @@ fn a_block_whose_file_is_missing_or_cut_is_forgotten_and_the_read_fails() {
         assert!(store.open(ID).unwrap().is_none());
         assert_eq!((store.size(ID), store.used_bytes(), files_in(folder.path())), (None, 0, 0));
     }
+}
+
+#[test]
+fn a_block_in_whose_place_there_is_a_fifo_is_forgotten_and_nothing_waits_for_it() {
+    let (folder, store) = store();
+    put(&store, ID, b"bytes", None).unwrap();
+    let path = folder.path().join("rdd_0_0");
+    fs::remove_file(&path).unwrap();
+    mknodat(CWD, &path, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).unwrap();
+    let (tell, told) = mpsc::channel();
+
+    thread::spawn(move || tell.send((store.open(ID).map(drop), store.open(ID).map(|file| file.is_some()))));
+
+    let (lost, again) = told.recv_timeout(Duration::from_secs(60)).expect("opening does not wait");
+    let error = lost.unwrap_err();
+    assert!(matches!(error, DiskError::Lost { id: ID, .. }), "{error}");
+    assert!(!again.unwrap());
+    assert_eq!(files_in(folder.path()), 0);
 }
 
 #[test]

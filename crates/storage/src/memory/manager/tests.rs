@@ -9,9 +9,13 @@ use std::{
     time::Instant,
 };
 
-use firesteel_types::Rng;
+use firesteel_types::{PartitionId, Rng, StorageLevel};
 
 use super::*;
+use crate::{
+    block::{BlockId, LockOwner, LockTable, NewLock, Wait},
+    memory::blocked,
+};
 
 /// Long enough that only a wake-up can end a wait before the test gives up.
 const NEVER: Duration = Duration::from_secs(3600);
@@ -95,7 +99,10 @@ fn a_task_that_ends_returns_everything_and_wakes_the_others() {
     drop(first);
 
     assert_eq!(second.recv_timeout(GUARD), Ok(700));
-    until(|| manager.usage() == MemoryUsage { budget: 1000, storage: 0, execution: 0, tasks: 0, waiting: 0 });
+    until(|| {
+        manager.usage()
+            == MemoryUsage { budget: 1000, storage: 0, execution: 0, tasks: 0, waiting: 0, blocked: 0 }
+    });
 }
 
 /// Behaviours: MEM-004.
@@ -363,6 +370,75 @@ fn many_threads_never_hold_more_than_the_budget_nor_evict_from_the_region() {
 
     let left = blocks.held.lock().iter().sum::<u64>();
     assert_eq!(watch.1.load(SeqCst), 0, "evictions reached into the region");
-    let usage = MemoryUsage { budget: 1000, storage: left, execution: 0, tasks: 0, waiting: 0 };
+    let usage = MemoryUsage { budget: 1000, storage: left, execution: 0, tasks: 0, waiting: 0, blocked: 0 };
     assert_eq!(manager.usage(), usage);
+}
+
+/// One holds the memory and waits for a block; the other computes the block and needs memory. Behaviours: MEM-004.
+#[test]
+fn a_task_does_not_wait_for_the_memory_of_one_that_waits_for_its_block() {
+    let manager = manager();
+    let locks = Arc::new(LockTable::new());
+    let block = BlockId::Rdd { rdd: RddId(0), partition: PartitionId(0) };
+    let [reader, writer] = [1, 2].map(|attempt| LockOwner::Task(AttemptId(attempt)));
+    let lock = locks.lock_new_for_writing(block, StorageLevel::MEMORY_ONLY, writer, Wait::Never);
+    assert_eq!(lock, Ok(NewLock::Writing));
+    let (tell, told) = mpsc::channel();
+    let (shared, table) = (manager.clone(), locks.clone());
+    thread::spawn(move || {
+        let task = shared.task(AttemptId(1));
+        assert_eq!(task.acquire(900, &never), 900);
+        tell.send(table.lock_for_reading(block, reader, Wait::FOREVER)).unwrap();
+    });
+    until(|| manager.usage().blocked == 1);
+
+    let computing = asking(&manager, &[300]);
+
+    assert_eq!(computing.recv_timeout(GUARD), Ok(100), "what is free, and at once");
+    assert!(locks.downgrade(block, writer));
+    assert_eq!(told.recv_timeout(GUARD), Ok(Ok(Some(StorageLevel::MEMORY_ONLY))));
+    until(|| manager.usage().tasks == 0);
+    assert_eq!((manager.usage().blocked, manager.usage().execution), (0, 0));
+}
+
+/// Behaviours: MEM-004.
+#[test]
+fn a_task_that_waits_for_memory_goes_on_when_the_one_that_has_it_begins_to_wait_for_a_block() {
+    let manager = manager();
+    let first = manager.task(AttemptId(1));
+    assert_eq!(first.acquire(900, &never), 900);
+    let second = asking(&manager, &[300]);
+    until_one_waits(&manager);
+
+    let waiting_for_a_block = blocked();
+
+    assert_eq!(second.recv_timeout(GUARD), Ok(100));
+    drop(waiting_for_a_block);
+}
+
+/// Behaviours: MEM-004.
+#[test]
+fn a_task_waits_as_long_as_another_runs() {
+    let manager = manager();
+    let first = manager.task(AttemptId(1));
+    assert_eq!(first.acquire(900, &never), 900);
+    let shared = manager.clone();
+    let (tell, told) = mpsc::channel();
+    let holder = thread::spawn(move || {
+        let task = shared.task(AttemptId(3));
+        assert_eq!(task.acquire(100, &never), 100);
+        let waiting_for_a_block = blocked();
+        tell.send(()).unwrap();
+        until(|| shared.usage().blocked == 0 || shared.usage().execution == 100);
+        drop((waiting_for_a_block, task));
+    });
+    told.recv_timeout(GUARD).unwrap();
+
+    let second = asking(&manager, &[300]);
+    until_one_waits(&manager);
+    assert!(second.try_recv().is_err(), "the first task may give memory back");
+    first.release(900);
+
+    assert_eq!(second.recv_timeout(GUARD), Ok(300));
+    holder.join().unwrap();
 }

@@ -1,7 +1,7 @@
 //! The output of a map task, as readers find it: [`MapOutputFile`].
 
-use std::fs::{self, File};
-use std::io;
+use std::fs::File;
+use std::io::{self, Read};
 use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use super::index::Index;
 use super::range::FileRange;
 use super::summary::Summary;
 use crate::codec::ContentSum;
-use crate::disk::LocalDirs;
+use crate::disk::{LocalDirs, open_regular};
 
 /// The committed output of one map task: its index, and its data file, open.
 ///
@@ -37,14 +37,16 @@ impl MapOutputFile {
     pub fn open(dirs: &LocalDirs, shuffle: ShuffleId, map: PartitionId) -> Result<Self, ShuffleFileError> {
         let missing = |part| ShuffleFileError::Missing { part, shuffle, map };
         let path = dirs.find(&index_name(shuffle, map)).ok_or_else(|| missing("index"))?;
-        let bytes = fs::read(&path).map_err(|error| gone_or(error, &path, missing("index")))?;
+        let mut bytes = Vec::new();
+        let read = open_regular(&path).and_then(|mut file| file.read_to_end(&mut bytes));
+        read.map_err(|error| gone_or(error, &path, missing("index")))?;
         let index = Index::decode(&bytes)
             .map_err(|reason| ShuffleFileError::Damaged { path, damage: Damage::Index { reason } })?;
         if index.data_bytes() == 0 {
             return Ok(Self { index, data: None });
         }
         let path = dirs.find(&data_name(shuffle, map)).ok_or_else(|| missing("data"))?;
-        let opened = File::open(&path).and_then(|file| Ok((file.metadata()?.len(), file)));
+        let opened = open_regular(&path).and_then(|file| Ok((file.metadata()?.len(), file)));
         let (actual, file) = opened.map_err(|error| gone_or(error, &path, missing("data")))?;
         let expected = index.data_bytes();
         if actual != expected {

@@ -1,9 +1,13 @@
 //! Damaged, cut, missing files and full disks.
 
 use std::fs::{self, File};
-use std::sync::Arc;
+use std::path::Path;
+use std::sync::{Arc, mpsc};
+use std::thread;
+use std::time::Duration;
 
 use firesteel_types::PartitionId;
+use rustix::fs::{CWD, FileType, Mode, mknodat};
 
 use super::support::*;
 use crate::codec::{Checksum, CodecError, Compression};
@@ -55,6 +59,56 @@ fn an_index_cut_anywhere_is_found() {
 
         assert!(matches!(damage, Damage::Index { .. }), "length {length}: {damage}");
     }
+}
+
+/// Puts something else in the place of a file.
+fn plant(path: &Path, kind: FileType) {
+    fs::remove_file(path).unwrap();
+    match kind {
+        FileType::Directory => fs::create_dir(path).unwrap(),
+        kind => mknodat(CWD, path, kind, Mode::RUSR | Mode::WUSR, 0).unwrap(),
+    }
+}
+
+/// What `f` gives, on a thread of its own: it must not wait for what may never come.
+fn without_waiting<T: Send + 'static>(f: impl FnOnce() -> T + Send + 'static) -> T {
+    let (tell, told) = mpsc::channel();
+    thread::spawn(move || tell.send(f()));
+    told.recv_timeout(Duration::from_secs(60)).expect("opening does not wait")
+}
+
+#[test]
+fn what_is_no_file_any_more_is_lost_and_named_and_nothing_waits_for_it() {
+    for kind in [FileType::Fifo, FileType::Directory] {
+        for path_of in [Disk::index_path, Disk::data_path] {
+            let disk = three_blocks();
+            let path = path_of(&disk);
+            plant(&path, kind);
+            let dirs = disk.dirs.clone();
+
+            let opened = without_waiting(move || MapOutputFile::open(&dirs, SHUFFLE, MAP).map(drop));
+
+            let error = opened.unwrap_err();
+            assert!(error.is_loss(), "{error}");
+            assert!(error.to_string().contains(path.to_str().unwrap()), "{error}");
+            assert!(error.to_string().contains("and not a file"), "{error}");
+        }
+    }
+}
+
+#[test]
+fn a_task_that_runs_again_writes_its_output_where_a_fifo_was_planted() {
+    let disk = three_blocks();
+    plant(&disk.index_path(), FileType::Fifo);
+    plant(&disk.data_path(), FileType::Fifo);
+
+    let (disk, again) = without_waiting(move || {
+        let again = disk.commit(3, &[(0, rows("0", 5))]);
+        (disk, again)
+    });
+
+    assert!(again.is_ours);
+    assert_eq!(read_block(&disk.open().unwrap(), 0), rows("0", 5));
 }
 
 #[test]
