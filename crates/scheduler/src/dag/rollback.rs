@@ -106,7 +106,7 @@ impl DagScheduler {
     fn roll_back(&mut self, cx: &mut Shared, id: StageId, because: StageId) {
         let Some(stage) = self.stages.get(&id) else { return };
         let StageKind::ShuffleMap(map_side) = &stage.kind else {
-            return self.stage_mut(id).ignore_attempts_so_far();
+            return self.ignore_attempts_so_far(cx, id);
         };
         let shuffle = map_side.dependency.shuffle;
         // A stage that has not run in these jobs may have outputs of earlier ones.
@@ -119,8 +119,17 @@ impl DagScheduler {
             // The shuffle may be unregistered by now, and then has no outputs.
             let _ = cx.map_outputs.unregister_all_outputs(shuffle);
         }
-        if let Some(stage) = self.stages.get_mut(&id) {
-            stage.ignore_attempts_so_far();
+        if self.stages.contains_key(&id) {
+            self.ignore_attempts_so_far(cx, id);
+        }
+    }
+
+    /// What attempts of a stage give, or have been allowed to commit, does not count any more.
+    fn ignore_attempts_so_far(&mut self, cx: &mut Shared, id: StageId) {
+        let stage = self.stage_mut(id);
+        stage.ignore_attempts_so_far();
+        if let Some(last) = stage.ignored_up_to {
+            cx.commits.on_stage_rolled_back(id, last);
         }
     }
 
