@@ -4,12 +4,13 @@ use std::marker::PhantomData;
 
 use firesteel_types::PartitionId;
 
+use super::metadata::{CheckpointMetadata, METADATA, check_is_finished};
 use super::write::PARTITIONER;
 use crate::{
     Context, Error, Result,
     data::Data,
     executor::TaskContext,
-    io::{Depth, Location, ObjectReader, ReadOptions, expand, part_name, read_text},
+    io::{IoError, Location, ObjectReader, ReadOptions, list, look_up, part_name, read_text},
     partitioner::{AnyPartitioner, HashPartitioner},
     rdd::{Rdd, RddHandle},
     ship::{Frozen, Ship, ShipError, Thawing},
@@ -28,7 +29,8 @@ pub struct CheckpointFile<T> {
 impl Context {
     /// The rows of a checkpoint, from the folder that [`checkpoint_file`](crate::Checkpointed::checkpoint_file) told.
     ///
-    /// Fails if a part is missing. The partitioner is recovered if it was one by hash.
+    /// Fails if it was not written to its end, or if a part is missing or one too many. The partitioner is recovered if
+    /// it was one by hash.
     ///
     /// ```
     /// use firesteel::prelude::*;
@@ -46,26 +48,38 @@ impl Context {
     #[track_caller]
     pub fn checkpoint_file<T: Data>(&self, path: &str) -> Result<CheckpointFile<T>> {
         let folder = Location::parse(path)?;
-        let files = expand(path, Depth::Flat)?;
-        for (index, file) in files.iter().enumerate() {
-            if file.location.name() != part_name(index) {
-                let found = file.location.name();
-                let what = format!(
-                    "the checkpoint {path} is not whole: expected {}, found {found}",
-                    part_name(index)
-                );
-                return Err(Error::invalid(what));
-            }
-        }
-        let options = ReadOptions { ignore_missing_files: true, ..ReadOptions::default() };
+        let metadata = check_whole(&folder)?
+            .map_err(|problem| Error::invalid(format!("the checkpoint {path} is not whole: {problem}")))?;
         // A partitioner that cannot be read only costs a shuffle later.
-        let partitions = read_text(&folder.join(PARTITIONER), options).ok().flatten();
-        let partitioner = partitions.and_then(|text| text.trim().parse().ok());
-        let partitioner =
-            partitioner.map(|partitions| AnyPartitioner::hash(HashPartitioner::new(partitions)));
-        let handle = RddHandle::builder(self.driver(), "checkpoint_file", files.len() as u32);
-        Ok(CheckpointFile { handle: handle.partitioner(partitioner).build(), folder, rows: PhantomData })
+        let partitions = read_text(&folder.join(PARTITIONER), may_be_missing()).ok().flatten();
+        let partitions = partitions.and_then(|text| text.trim().parse().ok());
+        let partitioner = partitions.map(HashPartitioner::new);
+        let handle = RddHandle::builder(self.driver(), "checkpoint_file", metadata.partitions);
+        let handle = handle.partitioner(partitioner.map(AnyPartitioner::hash)).build();
+        Ok(CheckpointFile { handle, folder, rows: PhantomData })
     }
+}
+
+/// How a file is read that need not be there.
+fn may_be_missing() -> ReadOptions {
+    ReadOptions { ignore_missing_files: true, ..ReadOptions::default() }
+}
+
+/// The metadata of a checkpoint of which nothing is missing, or what is wrong with it.
+fn check_whole(folder: &Location) -> Result<Result<CheckpointMetadata, String>> {
+    if look_up(folder)?.is_none() {
+        return Err(IoError::missing(folder).into());
+    }
+    let entries = list(folder)?;
+    let names = || entries.iter().map(|entry| entry.location.name());
+    let metadata = read_text(&folder.join(METADATA), may_be_missing())?;
+    let is_part = |name: &&str| !name.starts_with(['_', '.']);
+    Ok(check_is_finished(names()).and_then(|()| {
+        let metadata = metadata.ok_or_else(|| format!("it has no {METADATA}"))?;
+        let metadata = CheckpointMetadata::parse(&metadata)
+            .map_err(|problem| format!("{METADATA} cannot be used: {problem}"))?;
+        metadata.check_parts(names().filter(is_part)).map(|()| metadata)
+    }))
 }
 
 impl<T: Data> Rdd for CheckpointFile<T> {

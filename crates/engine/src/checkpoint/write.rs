@@ -6,6 +6,7 @@ use firesteel_scheduler::Partitions;
 use firesteel_types::PartitionId;
 
 use super::checkpointed::{Checkpointed, Source};
+use super::metadata::{CheckpointMetadata, METADATA};
 use crate::{
     Error, Result,
     action::{Call, JobFunction},
@@ -35,7 +36,7 @@ fn write_files<R: Rdd>(rdd: &Checkpointed<R>) -> Result<()> {
     let folder =
         handle.driver().checkpoints.location().ok_or_else(|| Error::invalid("no checkpoint directory"))?;
     let folder = folder.join(&format!("rdd-{}", handle.id().0));
-    let mut notes = Vec::new();
+    let mut notes = vec![(METADATA, CheckpointMetadata { partitions: handle.partitions() }.to_text())];
     if let Some(partitions) = handle.partitioner().and_then(AnyPartitioner::hash_partitions) {
         notes.push((PARTITIONER, partitions.to_string()));
     }

@@ -35,6 +35,7 @@ pub use error::IoError;
 
 pub(crate) use expand::{Depth, expand};
 pub(crate) use lines::LineReader;
+pub(crate) use list::{list, look_up};
 pub(crate) use location::Location;
 pub(crate) use object_file::{Compression, ObjectReader, ObjectWriter};
 pub(crate) use output::{Note, OutputFile, OutputFolder, OutputOptions, StagedFile, part_name};
