@@ -20,6 +20,7 @@ mod gate;
 mod misuse;
 mod nesting;
 mod properties;
+mod saving;
 mod scale;
 #[path = "../support/backends.rs"]
 mod support;
