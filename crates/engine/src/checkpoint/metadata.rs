@@ -7,9 +7,6 @@ use crate::io::part_name;
 /// The file that holds it; written after the parts and before `_SUCCESS`.
 pub(super) const METADATA: &str = "_checkpoint";
 
-/// Written when everything else is there.
-const SUCCESS: &str = "_SUCCESS";
-
 /// The version of the folder's layout, the first line of the file.
 const FORMAT: &str = "firesteel checkpoint 1";
 
@@ -40,7 +37,7 @@ impl CheckpointMetadata {
 
     /// Compares the names of all parts in the folder with those that must be there; the error names the first that is
     /// missing or too many.
-    pub(super) fn check_parts<'a>(&self, names: impl Iterator<Item = &'a str>) -> Result<(), String> {
+    pub(super) fn check_parts<'a>(self, names: impl Iterator<Item = &'a str>) -> Result<(), String> {
         let mut found = BTreeSet::new();
         for name in names {
             let index = name.strip_prefix("part-").and_then(|digits| digits.parse::<u32>().ok());
@@ -56,12 +53,6 @@ impl CheckpointMetadata {
             None => Ok(()),
         }
     }
-}
-
-/// Checks that a checkpoint was written to its end, by the names of all files in its folder.
-pub(super) fn check_is_finished<'a>(mut names: impl Iterator<Item = &'a str>) -> Result<(), String> {
-    let is_finished = names.any(|name| name == SUCCESS);
-    if is_finished { Ok(()) } else { Err(format!("it has no {SUCCESS}, so it was not written to its end")) }
 }
 
 #[cfg(test)]

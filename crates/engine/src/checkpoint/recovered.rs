@@ -4,13 +4,13 @@ use std::marker::PhantomData;
 
 use firesteel_types::PartitionId;
 
-use super::metadata::{CheckpointMetadata, METADATA, check_is_finished};
+use super::metadata::{CheckpointMetadata, METADATA};
 use super::write::PARTITIONER;
 use crate::{
     Context, Error, Result,
     data::Data,
     executor::TaskContext,
-    io::{IoError, Location, ObjectReader, ReadOptions, list, look_up, part_name, read_text},
+    io::{IoError, Location, ObjectReader, ReadOptions, SUCCESS, list, look_up, part_name, read_text},
     partitioner::{AnyPartitioner, HashPartitioner},
     rdd::{Rdd, RddHandle},
     ship::{Frozen, Ship, ShipError, Thawing},
@@ -48,10 +48,9 @@ impl Context {
     #[track_caller]
     pub fn checkpoint_file<T: Data>(&self, path: &str) -> Result<CheckpointFile<T>> {
         let folder = Location::parse(path)?;
-        let metadata = check_whole(&folder)?
-            .map_err(|problem| Error::invalid(format!("the checkpoint {path} is not whole: {problem}")))?;
-        // A partitioner that cannot be read only costs a shuffle later.
-        let partitions = read_text(&folder.join(PARTITIONER), may_be_missing()).ok().flatten();
+        let metadata = read_metadata(&folder)?;
+        // A partitioner that is not there or cannot be read only costs a shuffle later.
+        let partitions = read_text(&folder.join(PARTITIONER), ReadOptions::default()).ok().flatten();
         let partitions = partitions.and_then(|text| text.trim().parse().ok());
         let partitioner = partitions.map(HashPartitioner::new);
         let handle = RddHandle::builder(self.driver(), "checkpoint_file", metadata.partitions);
@@ -60,26 +59,26 @@ impl Context {
     }
 }
 
-/// How a file is read that need not be there.
-fn may_be_missing() -> ReadOptions {
-    ReadOptions { ignore_missing_files: true, ..ReadOptions::default() }
-}
-
-/// The metadata of a checkpoint of which nothing is missing, or what is wrong with it.
-fn check_whole(folder: &Location) -> Result<Result<CheckpointMetadata, String>> {
+/// The metadata of a checkpoint of which nothing is missing.
+fn read_metadata(folder: &Location) -> Result<CheckpointMetadata> {
     if look_up(folder)?.is_none() {
         return Err(IoError::missing(folder).into());
     }
+    let not_whole = |problem| Error::invalid(format!("the checkpoint {folder} is not whole: {problem}"));
     let entries = list(folder)?;
     let names = || entries.iter().map(|entry| entry.location.name());
-    let metadata = read_text(&folder.join(METADATA), may_be_missing())?;
+    if !names().any(|name| name == SUCCESS) {
+        return Err(not_whole(format!("it has no {SUCCESS}, so it was not written to its end")));
+    }
+    if !names().any(|name| name == METADATA) {
+        return Err(not_whole(format!("it has no {METADATA}")));
+    }
+    let text = read_text(&folder.join(METADATA), ReadOptions::default())?.unwrap_or_default();
+    let metadata = CheckpointMetadata::parse(&text)
+        .map_err(|problem| not_whole(format!("{METADATA} cannot be used: {problem}")))?;
     let is_part = |name: &&str| !name.starts_with(['_', '.']);
-    Ok(check_is_finished(names()).and_then(|()| {
-        let metadata = metadata.ok_or_else(|| format!("it has no {METADATA}"))?;
-        let metadata = CheckpointMetadata::parse(&metadata)
-            .map_err(|problem| format!("{METADATA} cannot be used: {problem}"))?;
-        metadata.check_parts(names().filter(is_part)).map(|()| metadata)
-    }))
+    metadata.check_parts(names().filter(is_part)).map_err(not_whole)?;
+    Ok(metadata)
 }
 
 impl<T: Data> Rdd for CheckpointFile<T> {

@@ -38,7 +38,7 @@ pub(crate) use lines::LineReader;
 pub(crate) use list::{list, look_up};
 pub(crate) use location::Location;
 pub(crate) use object_file::{Compression, ObjectReader, ObjectWriter};
-pub(crate) use output::{Note, OutputFile, OutputFolder, OutputOptions, StagedFile, part_name};
+pub(crate) use output::{Note, OutputFile, OutputFolder, OutputOptions, SUCCESS, StagedFile, part_name};
 pub(crate) use records::RecordReader;
 pub(crate) use source::ReadOptions;
 pub(crate) use split::{FileSplit, group_files, plan_record_splits, plan_splits};

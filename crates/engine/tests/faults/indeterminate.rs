@@ -33,7 +33,7 @@ fn dealt(ctx: &Context) -> impl Rdd<Item = u64> + use<> {
         let order = RandomState::new();
         let mut rows: Vec<u64> = rows.map(|(x, _)| x).collect();
         rows.sort_by_cached_key(|row| order.hash_one(row));
-        Rows::new(rows.into_iter())
+        Rows::new(rows)
     });
     in_any_order.repartition(4)
 }

@@ -17,7 +17,7 @@ use crate::io::location::Location;
 pub(super) const TEMPORARY: &str = "_temporary";
 
 /// Says that the output is complete.
-pub(super) const SUCCESS: &str = "_SUCCESS";
+pub(crate) const SUCCESS: &str = "_SUCCESS";
 
 /// How often the removal of a folder is tried while others still write into it.
 const REMOVALS_MAX: usize = 5;

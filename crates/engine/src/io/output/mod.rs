@@ -22,5 +22,5 @@ mod staged;
 mod tests;
 
 pub(crate) use file::{OutputFile, OutputOptions, part_name};
-pub(crate) use folder::{Note, OutputFolder};
+pub(crate) use folder::{Note, OutputFolder, SUCCESS};
 pub(crate) use staged::StagedFile;
