@@ -4,12 +4,13 @@ use std::marker::PhantomData;
 
 use firesteel_types::PartitionId;
 
+use super::metadata::{CheckpointMetadata, METADATA};
 use super::write::PARTITIONER;
 use crate::{
     Context, Error, Result,
     data::Data,
     executor::TaskContext,
-    io::{Depth, Location, ObjectReader, ReadOptions, expand, part_name, read_text},
+    io::{IoError, Location, ObjectReader, ReadOptions, SUCCESS, list, look_up, part_name, read_text},
     partitioner::{AnyPartitioner, HashPartitioner},
     rdd::{Rdd, RddHandle},
     ship::{Frozen, Ship, ShipError, Thawing},
@@ -28,7 +29,8 @@ pub struct CheckpointFile<T> {
 impl Context {
     /// The rows of a checkpoint, from the folder that [`checkpoint_file`](crate::Checkpointed::checkpoint_file) told.
     ///
-    /// Fails if a part is missing. The partitioner is recovered if it was one by hash.
+    /// Fails if it was not written to its end, or if a part is missing or one too many. The partitioner is recovered if
+    /// it was one by hash.
     ///
     /// ```
     /// use firesteel::prelude::*;
@@ -46,26 +48,37 @@ impl Context {
     #[track_caller]
     pub fn checkpoint_file<T: Data>(&self, path: &str) -> Result<CheckpointFile<T>> {
         let folder = Location::parse(path)?;
-        let files = expand(path, Depth::Flat)?;
-        for (index, file) in files.iter().enumerate() {
-            if file.location.name() != part_name(index) {
-                let found = file.location.name();
-                let what = format!(
-                    "the checkpoint {path} is not whole: expected {}, found {found}",
-                    part_name(index)
-                );
-                return Err(Error::invalid(what));
-            }
-        }
-        let options = ReadOptions { ignore_missing_files: true, ..ReadOptions::default() };
-        // A partitioner that cannot be read only costs a shuffle later.
-        let partitions = read_text(&folder.join(PARTITIONER), options).ok().flatten();
-        let partitioner = partitions.and_then(|text| text.trim().parse().ok());
-        let partitioner =
-            partitioner.map(|partitions| AnyPartitioner::hash(HashPartitioner::new(partitions)));
-        let handle = RddHandle::builder(self.driver(), "checkpoint_file", files.len() as u32);
-        Ok(CheckpointFile { handle: handle.partitioner(partitioner).build(), folder, rows: PhantomData })
+        let metadata = read_metadata(&folder)?;
+        // A partitioner that is not there or cannot be read only costs a shuffle later.
+        let partitions = read_text(&folder.join(PARTITIONER), ReadOptions::default()).ok().flatten();
+        let partitions = partitions.and_then(|text| text.trim().parse().ok());
+        let partitioner = partitions.map(HashPartitioner::new);
+        let handle = RddHandle::builder(self.driver(), "checkpoint_file", metadata.partitions);
+        let handle = handle.partitioner(partitioner.map(AnyPartitioner::hash)).build();
+        Ok(CheckpointFile { handle, folder, rows: PhantomData })
     }
+}
+
+/// The metadata of a checkpoint of which nothing is missing.
+fn read_metadata(folder: &Location) -> Result<CheckpointMetadata> {
+    if look_up(folder)?.is_none() {
+        return Err(IoError::missing(folder).into());
+    }
+    let not_whole = |problem| Error::invalid(format!("the checkpoint {folder} is not whole: {problem}"));
+    let entries = list(folder)?;
+    let names = || entries.iter().map(|entry| entry.location.name());
+    if !names().any(|name| name == SUCCESS) {
+        return Err(not_whole(format!("it has no {SUCCESS}, so it was not written to its end")));
+    }
+    if !names().any(|name| name == METADATA) {
+        return Err(not_whole(format!("it has no {METADATA}")));
+    }
+    let text = read_text(&folder.join(METADATA), ReadOptions::default())?.unwrap_or_default();
+    let metadata = CheckpointMetadata::parse(&text)
+        .map_err(|problem| not_whole(format!("{METADATA} cannot be used: {problem}")))?;
+    let is_part = |name: &&str| !name.starts_with(['_', '.']);
+    metadata.check_parts(names().filter(is_part)).map_err(not_whole)?;
+    Ok(metadata)
 }
 
 impl<T: Data> Rdd for CheckpointFile<T> {

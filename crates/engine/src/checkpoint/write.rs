@@ -6,11 +6,11 @@ use firesteel_scheduler::Partitions;
 use firesteel_types::PartitionId;
 
 use super::checkpointed::{Checkpointed, Source};
+use super::metadata::{CheckpointMetadata, METADATA};
 use crate::{
     Error, Result,
     action::{Call, JobFunction},
     executor::TaskContext,
-    io::OutputFolder,
     partitioner::AnyPartitioner,
     rdd::Rdd,
     sink::save_objects,
@@ -36,10 +36,11 @@ fn write_files<R: Rdd>(rdd: &Checkpointed<R>) -> Result<()> {
     let folder =
         handle.driver().checkpoints.location().ok_or_else(|| Error::invalid("no checkpoint directory"))?;
     let folder = folder.join(&format!("rdd-{}", handle.id().0));
-    save_objects(Call::of_checkpoint("checkpoint"), rdd, &folder.to_string()).wait()?;
+    let mut notes = vec![(METADATA, CheckpointMetadata { partitions: handle.partitions() }.to_text())];
     if let Some(partitions) = handle.partitioner().and_then(AnyPartitioner::hash_partitions) {
-        OutputFolder::existing(&folder).write_note(PARTITIONER, &partitions.to_string())?;
+        notes.push((PARTITIONER, partitions.to_string()));
     }
+    save_objects(Call::of_checkpoint("checkpoint"), rdd, &folder.to_string(), notes).wait()?;
     rdd.written(Source::Files(folder));
     Ok(())
 }

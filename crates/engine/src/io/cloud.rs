@@ -15,9 +15,10 @@ use object_store::client::{
 };
 use object_store::gcp::GoogleCloudStorageBuilder;
 use object_store::http::HttpBuilder;
-use object_store::{ClientOptions, HeaderMap, HeaderValue, ObjectStore, RetryConfig};
+use object_store::{ClientOptions, HeaderMap, HeaderValue, RetryConfig};
 
 use super::http::Refusal;
+use super::stores::Store;
 
 /// How long a web server may be silent. There is no limit for a whole answer, which may be a large file.
 const HTTP_SILENCE_MAX: Duration = Duration::from_secs(if cfg!(test) { 1 } else { 60 });
@@ -26,13 +27,15 @@ const HTTP_SILENCE_MAX: Duration = Duration::from_secs(if cfg!(test) { 1 } else 
 const HTTP_RETRY_MAX: Duration = HTTP_SILENCE_MAX.saturating_mul(3);
 
 /// Makes the client for a store's address, with credentials from the environment.
-pub(crate) fn client(address: &str) -> object_store::Result<Arc<dyn ObjectStore>> {
+pub(crate) fn client(address: &str) -> object_store::Result<Store> {
     let scheme = address.split(':').next().unwrap_or(address);
     Ok(match scheme {
-        "s3" | "s3a" => Arc::new(AmazonS3Builder::from_env().with_url(address).build()?),
-        "gs" => Arc::new(GoogleCloudStorageBuilder::from_env().with_url(address).build()?),
-        "az" | "abfs" | "abfss" => Arc::new(MicrosoftAzureBuilder::from_env().with_url(address).build()?),
-        _ => Arc::new(web_client(address).build()?),
+        "s3" | "s3a" => Store::writable(Arc::new(AmazonS3Builder::from_env().with_url(address).build()?)),
+        "gs" => Store::writable(Arc::new(GoogleCloudStorageBuilder::from_env().with_url(address).build()?)),
+        "az" | "abfs" | "abfss" => {
+            Store::writable(Arc::new(MicrosoftAzureBuilder::from_env().with_url(address).build()?))
+        }
+        _ => Store::read_only(Arc::new(web_client(address).build()?)),
     })
 }
 

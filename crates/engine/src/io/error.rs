@@ -137,6 +137,13 @@ pub enum IoError {
         source: Box<dyn Error + Send + Sync>,
     },
 
+    /// A file or folder of an output is not where another process of the application has put it.
+    #[error(
+        "cannot write {location}: {missing} is not there; an output must lie where the driver and all executors see the \
+         same files, and must not be removed while it is written"
+    )]
+    NotShared { location: String, missing: String },
+
     /// A write to this file failed before, so its content must not be published.
     #[error("cannot commit {location}: an earlier write to it failed")]
     CommitAfterFailure { location: String },
@@ -180,6 +187,11 @@ impl IoError {
     /// An answer of the operating system or a store to a write.
     pub(crate) fn write(location: &Location, source: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
         Self::Write { location: location.to_string(), source: source.into() }
+    }
+
+    /// Something of the output at `location` is missing that another process has made.
+    pub(crate) fn not_shared(location: &Location, missing: &Location) -> Self {
+        Self::NotShared { location: location.to_string(), missing: missing.to_string() }
     }
 
     pub(crate) fn missing(location: &Location) -> Self {

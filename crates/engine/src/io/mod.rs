@@ -3,8 +3,7 @@
 //! The way of an input: a [`Location`] or pattern is expanded to files by [`expand()`], the files are cut into
 //! [`FileSplit`]s, one for each task, and a reader gives a split's content: [`LineReader`], [`RecordReader`],
 //! [`ObjectReader`] or [`read_bytes`]. The way of an output: an [`OutputFolder`] is made once, each task writes an
-//! [`OutputFile`] that appears under its name only when it is committed, and the folder is finished or given up as a
-//! whole.
+//! [`OutputFile`] under a name of its own, and the driver publishes those that count, or gives the folder up as a whole.
 //!
 //! Everything blocks; remote stores are driven by a small runtime inside. Nothing here knows of RDDs, tasks or the
 //! scheduler, and bad input of any kind is an [`IoError`], never a panic.
@@ -37,9 +36,10 @@ pub use error::IoError;
 
 pub(crate) use expand::{Depth, expand};
 pub(crate) use lines::LineReader;
+pub(crate) use list::{list, look_up};
 pub(crate) use location::Location;
 pub(crate) use object_file::{Compression, ObjectReader, ObjectWriter};
-pub(crate) use output::{OutputFile, OutputFolder, OutputOptions, part_name};
+pub(crate) use output::{Note, OutputFile, OutputFolder, OutputOptions, SUCCESS, StagedFile, part_name};
 pub(crate) use records::RecordReader;
 pub(crate) use source::ReadOptions;
 pub(crate) use split::{FileSplit, group_files, plan_record_splits, plan_splits};

@@ -3,19 +3,47 @@
 //! Credentials and settings come from the environment, under the names `object_store` reads (`AWS_ACCESS_KEY_ID`,
 //! `AWS_ENDPOINT_URL`, `GOOGLE_SERVICE_ACCOUNT`, `AZURE_STORAGE_ACCOUNT_NAME` …). Nothing here makes a request.
 
+use std::fmt;
 use std::sync::{Arc, LazyLock};
 
 use hashbrown::HashMap;
 use object_store::ObjectStore;
+use object_store::multipart::MultipartStore;
 use object_store::path::Path as KeyPath;
 use parking_lot::Mutex;
 
 use super::error::IoError;
 use super::location::Location;
 
-type Stores = HashMap<String, Arc<dyn ObjectStore>>;
+type Stores = HashMap<String, Store>;
 
 static STORES: LazyLock<Mutex<Stores>> = LazyLock::new(Mutex::default);
+
+/// The client of a store.
+#[derive(Clone)]
+pub(crate) struct Store {
+    objects: Arc<dyn ObjectStore>,
+    /// Uploads that one process begins and another completes; none where the store can be read only.
+    uploads: Option<Arc<dyn MultipartStore>>,
+}
+
+impl Store {
+    /// One that is written to as well.
+    pub(crate) fn writable<S: ObjectStore + MultipartStore>(store: Arc<S>) -> Self {
+        Self { objects: Arc::clone(&store) as Arc<dyn ObjectStore>, uploads: Some(store) }
+    }
+
+    /// One that is read only.
+    pub(crate) fn read_only(objects: Arc<dyn ObjectStore>) -> Self {
+        Self { objects, uploads: None }
+    }
+}
+
+impl fmt::Debug for Store {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.debug_tuple("Store").field(&self.objects).finish()
+    }
+}
 
 /// An object on a remote store, ready for requests.
 #[derive(Debug, Clone)]
@@ -33,25 +61,34 @@ impl RemoteObject {
             reason: error.to_string(),
         };
         let key = KeyPath::parse(key).map_err(bad)?;
-        Ok(Self { store: store_at(location, store)?, key, location: location.clone() })
+        Ok(Self { store: store_at(location, store)?.objects, key, location: location.clone() })
+    }
+
+    /// Where uploads in parts go; an error if the store can be read only.
+    pub(crate) fn uploads(&self) -> Result<Arc<dyn MultipartStore>, IoError> {
+        let uploads = match &self.location {
+            Location::Remote { store, .. } => store_at(&self.location, store)?.uploads,
+            Location::Local(_) => None,
+        };
+        uploads.ok_or_else(|| IoError::ReadOnly { location: self.location.to_string() })
     }
 }
 
-fn store_at(location: &Location, address: &str) -> Result<Arc<dyn ObjectStore>, IoError> {
+fn store_at(location: &Location, address: &str) -> Result<Store, IoError> {
     let mut stores = STORES.lock();
     if let Some(store) = stores.get(address) {
-        return Ok(Arc::clone(store));
+        return Ok(store.clone());
     }
     let store = build(location, address)?;
     // A query is mostly the signature of one file, and such clients would pile up.
     if !address.contains('?') {
-        stores.insert(address.to_owned(), Arc::clone(&store));
+        stores.insert(address.to_owned(), store.clone());
     }
     Ok(store)
 }
 
 #[cfg(feature = "cloud")]
-fn build(location: &Location, address: &str) -> Result<Arc<dyn ObjectStore>, IoError> {
+fn build(location: &Location, address: &str) -> Result<Store, IoError> {
     let bad = |error: object_store::Error| IoError::BadLocation {
         location: location.to_string(),
         reason: error.to_string(),
@@ -60,7 +97,7 @@ fn build(location: &Location, address: &str) -> Result<Arc<dyn ObjectStore>, IoE
 }
 
 #[cfg(not(feature = "cloud"))]
-fn build(location: &Location, address: &str) -> Result<Arc<dyn ObjectStore>, IoError> {
+fn build(location: &Location, address: &str) -> Result<Store, IoError> {
     let scheme = address.split(':').next().unwrap_or(address).to_owned();
     Err(IoError::CloudMissing { location: location.to_string(), scheme })
 }
@@ -68,7 +105,13 @@ fn build(location: &Location, address: &str) -> Result<Arc<dyn ObjectStore>, IoE
 /// Puts a store in the place of the one that the address would give.
 #[cfg(test)]
 pub(crate) fn install(address: &str, store: Arc<dyn ObjectStore>) {
-    STORES.lock().insert(address.to_owned(), store);
+    STORES.lock().insert(address.to_owned(), Store::read_only(store));
+}
+
+/// The same with a store that is written to.
+#[cfg(test)]
+pub(crate) fn install_writable<S: ObjectStore + MultipartStore>(address: &str, store: Arc<S>) {
+    STORES.lock().insert(address.to_owned(), Store::writable(store));
 }
 
 #[cfg(test)]

@@ -15,7 +15,7 @@ use crate::{
 /// An [`Rdd`] with a random sample of its parent's pairs, with a fraction for each key. Made by
 /// [`sample_by_key`](crate::PairRdd::sample_by_key).
 ///
-/// A narrow dependency; the partitioner is kept.
+/// A narrow dependency; the partitioner is kept. Which rows are drawn depends on their order.
 #[must_use = "an RDD is lazy and does nothing until an action runs it"]
 #[derive(Clone)]
 pub struct SampleByKey<R, K: Eq + Hash> {
@@ -29,8 +29,9 @@ impl<R: Rdd, K: Eq + Hash> SampleByKey<R, K> {
     #[track_caller]
     pub(super) fn new(parent: &R, sampler: StratifiedSampler<K>, seed: u64) -> Self {
         let handle = parent.handle();
-        let handle = handle.derive("sample_by_key").partitioner(handle.partitioner().cloned()).build();
-        Self { parent: parent.clone(), handle, sampler: Arc::new(sampler), seed }
+        let handle =
+            handle.derive("sample_by_key").partitioner(handle.partitioner().cloned()).order_sensitive();
+        Self { parent: parent.clone(), handle: handle.build(), sampler: Arc::new(sampler), seed }
     }
 }
 

@@ -20,7 +20,8 @@ crate::ship!(impl[R: Ship] Glom<R> { parent, handle });
 impl<R: Rdd> Glom<R> {
     #[track_caller]
     pub(super) fn new(parent: &R) -> Self {
-        Self { parent: parent.clone(), handle: parent.handle().derive("glom").build() }
+        // Its rows are lists: in another order they are other rows.
+        Self { parent: parent.clone(), handle: parent.handle().derive("glom").order_sensitive().build() }
     }
 }
 

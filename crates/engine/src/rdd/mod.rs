@@ -6,6 +6,8 @@ mod cartesian;
 mod coalesced;
 mod contract;
 mod debug_string;
+#[cfg(test)]
+mod determinism_tests;
 mod either;
 mod filter;
 mod fit;

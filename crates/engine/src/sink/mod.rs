@@ -1,4 +1,4 @@
-//! Where rows go: files that appear only when their task's commit was granted.
+//! Where rows go: files that the driver publishes when all of their tasks have succeeded.
 
 mod save;
 mod save_rdd;

@@ -1,4 +1,6 @@
-//! One output file for each partition, committed.
+//! One output file for each partition, written by tasks and published by the driver.
+
+use std::sync::Arc;
 
 use firesteel_scheduler::Partitions;
 use firesteel_types::RddId;
@@ -7,9 +9,12 @@ use crate::{
     Result,
     action::{Call, JobFunction, JobHandle, Next, Steps},
     data::Data,
-    driver::Submission,
+    driver::{Collected, Submission},
     executor::{Abort, TaskContext, abort_task},
-    io::{Compression, IoError, Location, ObjectWriter, OutputFile, OutputFolder, OutputOptions, part_name},
+    io::{
+        Compression, IoError, Location, Note, ObjectWriter, OutputFile, OutputFolder, OutputOptions,
+        StagedFile, part_name,
+    },
     rdd::Rdd,
     ship::Ship,
     source::or_abort,
@@ -20,12 +25,12 @@ pub(crate) trait Writer<T>: Ship + Send + Sync + 'static {
     /// How the file is opened.
     fn options(&self) -> OutputOptions;
 
-    /// Writes all rows; gives what commits the file.
+    /// Writes all rows; gives what closes the file.
     fn write(
         &self,
         file: OutputFile,
         rows: impl Iterator<Item = T>,
-    ) -> Result<impl FnOnce() -> Result<(), IoError>, IoError>;
+    ) -> Result<impl FnOnce() -> Result<StagedFile, IoError>, IoError>;
 }
 
 /// The function of a job that saves.
@@ -38,49 +43,42 @@ pub(crate) struct Save<W> {
 crate::ship!(impl[W: Ship] Save<W> { writer; values folder, rdd });
 
 impl<T, W: Writer<T>> JobFunction<T> for Save<W> {
-    type Output = ();
+    type Output = StagedFile;
 
-    fn run(&self, rows: impl Iterator<Item = T>, task: &TaskContext) {
+    /// Writes the partition to a file of this attempt, and reports which one it is. The driver publishes it.
+    fn run(&self, rows: impl Iterator<Item = T>, task: &TaskContext) -> StagedFile {
         let part = part_name(task.partition().index());
         let file = OutputFile::create(&self.folder, &part, task.attempt_id().0, self.writer.options());
-        let commit = file.and_then(|file| self.writer.write(file, rows));
-        let commit = or_abort(commit, self.rdd);
+        let close = file.and_then(|file| self.writer.write(file, rows));
+        let close = or_abort(close, self.rdd);
         // Of several attempts at one partition the driver lets one commit.
         if !task.environment().driver.may_commit(task) {
             abort_task(Abort::CommitDenied);
         }
-        or_abort(commit(), self.rdd);
+        or_abort(close(), self.rdd)
     }
 }
 
-/// Saves every partition of `rdd` in a new folder. An existing folder is an error before any task runs; a job that fails
-/// leaves nothing behind.
-pub(super) fn save<R: Rdd, W: Writer<R::Item>>(call: Call, rdd: &R, path: &str, writer: W) -> JobHandle<()> {
-    let folder = Location::parse(path).and_then(|location| OutputFolder::create(&location));
-    match folder {
-        Ok(folder) => save_in(call, rdd, folder, writer),
-        Err(error) => JobHandle::failed(call, error.into()),
-    }
-}
-
-fn save_in<R: Rdd, W: Writer<R::Item>>(
+/// Saves every partition of `rdd` in a new folder, with `notes` beside them. An existing folder is an error before any
+/// task runs; a job that fails leaves nothing behind.
+pub(super) fn save<R: Rdd, W: Writer<R::Item>>(
     call: Call,
     rdd: &R,
-    folder: OutputFolder,
+    path: &str,
     writer: W,
+    notes: Vec<Note>,
 ) -> JobHandle<()> {
+    let folder = match Location::parse(path).and_then(|location| OutputFolder::create(&location)) {
+        Ok(folder) => folder,
+        Err(error) => return JobHandle::failed(call, error.into()),
+    };
     let function = Save { folder: folder.clone(), rdd: rdd.handle().id(), writer };
-    let (submission, _) = call.submission(rdd, Partitions::All, function);
-    call.start(
-        rdd,
-        SaveSteps {
-            submission: Some(submission),
-            output: Some(Output { folder: Some(folder), is_complete: false }),
-        },
-    )
+    let (submission, files) = call.submission(rdd, Partitions::All, function);
+    let output = Output { folder: Some(folder), files, notes, is_complete: false };
+    call.start(rdd, SaveSteps { submission: Some(submission), output: Some(output) })
 }
 
-/// One job that writes all parts, then the mark of success.
+/// One job that writes all parts, which are published then.
 struct SaveSteps {
     submission: Option<Box<Submission>>,
     output: Option<Output>,
@@ -97,20 +95,31 @@ impl Steps<()> for SaveSteps {
     }
 }
 
-/// A folder that is being written: finished or removed, but not left half done.
+/// A folder that is being written: published or removed, but not left half done.
 struct Output {
-    /// There until it is finished or removed.
+    /// There until it is published or removed.
     folder: Option<OutputFolder>,
+    /// What the tasks whose success counts have written.
+    files: Arc<Collected<StagedFile>>,
+    notes: Vec<Note>,
+    /// Whether every partition has its file.
     is_complete: bool,
 }
 
 impl Output {
     fn end(&mut self) -> Result<(), IoError> {
-        match self.folder.take() {
-            Some(folder) if self.is_complete => folder.finish(),
-            Some(folder) => folder.abort(),
-            None => Ok(()),
+        let Some(folder) = self.folder.take() else { return Ok(()) };
+        let files: Vec<_> = self.files.take_present().into_iter().map(|(_, file)| file).collect();
+        if !self.is_complete {
+            return folder.abort(&files);
         }
+        let published = folder.publish(&files, &self.notes);
+        if published.is_err()
+            && let Err(error) = folder.abort(&files)
+        {
+            tracing::warn!(%error, "an output that could not be published could not be removed either");
+        }
+        published
     }
 }
 
@@ -122,9 +131,9 @@ impl Drop for Output {
     }
 }
 
-/// Saves the rows in serialized form.
-pub(crate) fn save_objects<R: Rdd>(call: Call, rdd: &R, path: &str) -> JobHandle<()> {
-    save(call, rdd, path, Objects(Compression::default()))
+/// Saves the rows in serialized form, with `notes` beside them.
+pub(crate) fn save_objects<R: Rdd>(call: Call, rdd: &R, path: &str, notes: Vec<Note>) -> JobHandle<()> {
+    save(call, rdd, path, Objects(Compression::default()), notes)
 }
 
 /// Rows as lines of text.
@@ -149,7 +158,7 @@ impl<T: std::fmt::Display> Writer<T> for Lines {
         &self,
         mut file: OutputFile,
         mut rows: impl Iterator<Item = T>,
-    ) -> Result<impl FnOnce() -> Result<(), IoError>, IoError> {
+    ) -> Result<impl FnOnce() -> Result<StagedFile, IoError>, IoError> {
         use std::fmt::Write;
         let mut line = String::new();
         let mut written = 0;
@@ -167,7 +176,7 @@ impl<T: std::fmt::Display> Writer<T> for Lines {
             written += 1;
             file.write_line(&line)
         })?;
-        Ok(move || file.commit().map(drop))
+        Ok(move || file.close())
     }
 }
 
@@ -193,9 +202,9 @@ impl<T: Data> Writer<T> for Objects {
         &self,
         file: OutputFile,
         mut rows: impl Iterator<Item = T>,
-    ) -> Result<impl FnOnce() -> Result<(), IoError>, IoError> {
+    ) -> Result<impl FnOnce() -> Result<StagedFile, IoError>, IoError> {
         let mut writer = ObjectWriter::new(file, self.0)?;
         rows.try_for_each(|row| writer.push(&row))?;
-        Ok(move || writer.commit().map(drop))
+        Ok(move || writer.close())
     }
 }

@@ -13,8 +13,14 @@ use crate::{
 /// Writes the rows of an RDD to files: `part-00000` and so on, one for each partition, and `_SUCCESS` when all are there.
 ///
 /// The folder must not exist; it may be local or in any store that [`text_file`](crate::Context::text_file) reads but
-/// `http://`. A file appears under its name only when its task was allowed to commit it, so what is there is whole, and
-/// written once, whatever failed and was tried again.
+/// `http://`. Tasks write under names of their own, and when all have succeeded the driver gives exactly the files that
+/// count their names. So nothing of an attempt that failed or was run again ever shows, and a save that fails leaves
+/// nothing. The driver must see what the executors write: without an object store that takes a file system that all
+/// machines share.
+///
+/// On an object store files are multipart uploads that the driver completes. Those of attempts that died are never
+/// completed and never show, but the store keeps their parts until it is told otherwise: give the bucket a rule that
+/// drops incomplete uploads after some days.
 pub trait SaveRdd: Rdd {
     /// Saves each row as a line of text.
     ///
@@ -55,7 +61,7 @@ pub trait SaveRdd: Rdd {
     where
         Self::Item: Display,
     {
-        save(Call::new("save_as_text_file"), self, path, Lines(OutputOptions::default()))
+        save(Call::new("save_as_text_file"), self, path, Lines(OutputOptions::default()), Vec::new())
     }
 
     /// [`save_as_text_file`](SaveRdd::save_as_text_file), compressed.
@@ -98,7 +104,7 @@ pub trait SaveRdd: Rdd {
         Self::Item: Display,
     {
         let options = OutputOptions { codec: Some(codec), ..OutputOptions::default() };
-        save(Call::new("save_as_compressed_text_file"), self, path, Lines(options))
+        save(Call::new("save_as_compressed_text_file"), self, path, Lines(options), Vec::new())
     }
 
     /// Saves the rows in serialized form, for [`object_file`](crate::Context::object_file) to read.
@@ -132,7 +138,7 @@ pub trait SaveRdd: Rdd {
     /// ```
     #[track_caller]
     fn save_as_object_file_async(&self, path: &str) -> JobHandle<()> {
-        save_objects(Call::new("save_as_object_file"), self, path)
+        save_objects(Call::new("save_as_object_file"), self, path, Vec::new())
     }
 }
 

@@ -111,6 +111,78 @@ fn files_are_named_by_rdd_and_partition_and_recovered_with_their_partitioner() {
 
 /// Behaviours: CKPT-005.
 #[test]
+fn a_checkpoint_that_is_not_whole_is_refused_and_what_is_wrong_is_named() {
+    with_directory(|ctx, _| {
+        // What is done to a checkpoint of ten parts, and what the error says.
+        let damaged = |damage: &dyn Fn(&std::path::Path)| {
+            let rdd = ctx.range_into(0..1000_u64, 10).checkpoint().unwrap();
+            assert_eq!(rdd.count().unwrap(), 1000);
+            let folder = rdd.checkpoint_file().unwrap();
+            damage(folder.as_ref());
+            let error = ctx.checkpoint_file::<u64>(&folder).err().unwrap().to_string();
+            let expected = format!("the checkpoint {folder} is not whole: ");
+            error.split_once(&expected).unwrap_or_else(|| panic!("{error}")).1.to_owned()
+        };
+        let remove = |folder: &std::path::Path, names: &[&str]| {
+            for name in names {
+                fs::remove_file(folder.join(name)).unwrap();
+            }
+        };
+        let last = |folder: &std::path::Path| remove(folder, &["part-00009"]);
+        let three_of_ten = |folder: &std::path::Path| {
+            for part in 3..10 {
+                remove(folder, &[&format!("part-{part:05}")]);
+            }
+        };
+
+        assert_eq!(
+            damaged(&|folder| remove(folder, &["_SUCCESS"])),
+            "it has no _SUCCESS, so it was not written to its end"
+        );
+        assert_eq!(damaged(&|folder| remove(folder, &["_checkpoint"])), "it has no _checkpoint");
+        assert_eq!(damaged(&last), "part-00009 of 10 parts is missing");
+        assert_eq!(damaged(&three_of_ten), "part-00003 of 10 parts is missing");
+        assert_eq!(
+            damaged(&|folder| fs::write(folder.join("part-00010"), "").unwrap()),
+            "part-00010 is none of its 10 parts"
+        );
+        let eleven = "firesteel checkpoint 1\npartitions 11\n";
+        assert_eq!(
+            damaged(&|folder| fs::write(folder.join("_checkpoint"), eleven).unwrap()),
+            "part-00010 of 11 parts is missing"
+        );
+    });
+}
+
+/// As text, part-100000 comes before part-99999.
+#[test]
+fn a_checkpoint_of_more_than_a_hundred_thousand_partitions_is_recovered() {
+    let ctx = Context::local(2).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    ctx.set_checkpoint_dir(folder.path().to_str().unwrap()).unwrap();
+    let one = ctx.range_into(7..8_u64, 1).checkpoint().unwrap();
+    assert_eq!(one.count().unwrap(), 1);
+    let one = std::path::PathBuf::from(one.checkpoint_file().unwrap());
+    let many = folder.path().join("many");
+    fs::create_dir(&many).unwrap();
+    for part in 1..100_000 {
+        fs::File::create(many.join(format!("part-{part:05}"))).unwrap();
+    }
+    for name in ["part-00000", "part-100000"] {
+        fs::copy(one.join("part-00000"), many.join(name)).unwrap();
+    }
+    fs::write(many.join("_checkpoint"), "firesteel checkpoint 1\npartitions 100001\n").unwrap();
+    fs::write(many.join("_SUCCESS"), "").unwrap();
+
+    let recovered = ctx.checkpoint_file::<u64>(many.to_str().unwrap()).unwrap();
+
+    assert_eq!(recovered.num_partitions(), 100_001);
+    let ends = recovered.prune_partitions(|part| part % 100_000 == 0);
+    assert_eq!(ends.collect().unwrap(), [7, 7]);
+}
+
+/// Behaviours: CKPT-005.
+#[test]
 fn a_directory_that_cannot_be_made_fails_the_action() {
     with_directory(|ctx, folder| {
         fs::write(folder.join("file"), "not a folder").unwrap();

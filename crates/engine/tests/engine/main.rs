@@ -21,6 +21,7 @@ mod misuse;
 mod nesting;
 mod panics;
 mod properties;
+mod saving;
 mod scale;
 #[path = "../support/backends.rs"]
 mod support;

@@ -9,6 +9,7 @@
 )]
 
 mod gate;
+mod indeterminate;
 mod killed;
 mod orphans;
 mod process;

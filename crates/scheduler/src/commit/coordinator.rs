@@ -11,11 +11,12 @@ use serde::{Deserialize, Serialize};
 /// Decides which attempt may commit each partition's output.
 ///
 /// State is kept by stage, not by stage attempt: an attempt of the first submission that holds the right keeps it
-/// while the second submission runs.
+/// while the second submission runs, unless the stage was rolled back in between.
 ///
 /// ```text
 ///   free ── first to ask ──▶ held ── its holder succeeds ──▶ held until the stage ends
-///    ◀────── its holder fails ─┘
+///    ◀─── its holder fails ────┤
+///    ◀─── rolled back ─────────┘
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OutputCommitCoordinator {
@@ -28,6 +29,8 @@ struct StageRights {
     /// Who may commit. Only partitions somebody asked for are in it: most stages never ask.
     holders: BTreeMap<PartitionId, Committer>,
     failed: BTreeSet<(PartitionId, Committer)>,
+    /// Stage attempts below this one were rolled back: what they write was computed from rows that were replaced.
+    first_valid_attempt: u32,
 }
 
 /// One attempt that may want to commit a partition.
@@ -58,6 +61,8 @@ pub enum CommitDenial {
     StageNotRunning,
     /// The stage has no such partition.
     UnknownPartition,
+    /// The stage was rolled back after the attempt began: its rows were computed from input that was replaced.
+    RolledBack,
     /// The attempt is known to have failed: its output is not to be trusted, or it is a process given up on.
     AttemptFailed,
     /// The right is taken, possibly by the asker itself: who asks twice cannot know whether its first commit
@@ -74,6 +79,7 @@ impl OutputCommitCoordinator {
             max_partition,
             holders: BTreeMap::new(),
             failed: BTreeSet::new(),
+            first_valid_attempt: 0,
         });
         assert_eq!(rights.max_partition, max_partition, "{stage} cannot change its number of partitions");
     }
@@ -81,6 +87,15 @@ impl OutputCommitCoordinator {
     /// Takes the end of `stage`, after which nobody may commit anything for it.
     pub fn on_stage_ended(&mut self, stage: StageId) {
         self.stages.remove(&stage);
+    }
+
+    /// Takes back the rights of the stage attempts up to `last`, for good: `stage` was rolled back and runs anew.
+    pub fn on_stage_rolled_back(&mut self, stage: StageId, last: u32) {
+        let Some(rights) = self.stages.get_mut(&stage) else {
+            return; // None of them may commit anything as it is.
+        };
+        rights.first_valid_attempt = last + 1;
+        rights.holders.retain(|_, holder| holder.stage_attempt > last);
     }
 
     /// Answers attempt `number` of `partition`'s task, which asks for the right to commit.
@@ -97,6 +112,9 @@ impl OutputCommitCoordinator {
         let committer = Committer { stage_attempt, number };
         if partition > rights.max_partition {
             return CommitDecision::Denied(CommitDenial::UnknownPartition);
+        }
+        if stage_attempt < rights.first_valid_attempt {
+            return CommitDecision::Denied(CommitDenial::RolledBack);
         }
         if rights.failed.contains(&(partition, committer)) {
             return CommitDecision::Denied(CommitDenial::AttemptFailed);

@@ -122,6 +122,25 @@ fn a_denied_commit_frees_nothing_and_is_no_failure() {
     assert_eq!(ask(&mut coordinator, 0, 1), CommitDecision::Granted, "the denied attempt did not fail");
 }
 
+/// An attempt that read the old rows neither keeps its right nor gets one, also where it has not failed.
+#[test]
+fn attempts_of_a_stage_that_was_rolled_back_neither_hold_nor_get_the_right() {
+    let mut coordinator = started();
+    ask(&mut coordinator, 0, 0);
+    coordinator.ask(STAGE, 1, PartitionId(3), AttemptNumber(0));
+
+    coordinator.on_stage_rolled_back(STAGE, 0);
+    coordinator.on_stage_started(STAGE, PartitionId(9));
+
+    let zombie = ask(&mut coordinator, 0, 0);
+    assert_eq!(zombie, CommitDecision::Denied(CommitDenial::RolledBack));
+    assert_eq!(ask(&mut coordinator, 1, 0), CommitDecision::Granted, "the old holder is not in its way");
+    end(&mut coordinator, 0, 0, &failed());
+    assert_eq!(ask(&mut coordinator, 1, 1), held_by(1, 0), "and its end frees nothing");
+    let later = Committer { stage_attempt: 1, number: AttemptNumber(0) };
+    assert_eq!(coordinator.holder(STAGE, PartitionId(3)), Some(later), "later attempts keep theirs");
+}
+
 #[test]
 fn nobody_commits_for_a_stage_that_is_not_running() {
     let mut coordinator = started();

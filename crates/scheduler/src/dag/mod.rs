@@ -20,4 +20,5 @@ mod submit;
 
 pub(crate) use event::{DagEvent, TaskEnded};
 pub(crate) use job::JobTarget;
+pub(crate) use lineage::Answers;
 pub(crate) use scheduler::DagScheduler;

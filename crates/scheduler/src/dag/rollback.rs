@@ -12,14 +12,32 @@ use super::{
 use crate::shared::Shared;
 
 impl DagScheduler {
-    /// An indeterminate map stage that ran before lacks outputs: all of it runs again, and everything after it.
+    /// An indeterminate map stage lacks outputs: all of it runs, and everything that read what is left of them runs again.
     /// Whether the stage is still there to be submitted.
-    pub(super) fn roll_back_before_retry(&mut self, cx: &mut Shared, id: StageId) -> bool {
+    pub(super) fn roll_back_before_attempt(&mut self, cx: &mut Shared, id: StageId) -> bool {
         let stage = self.stage(id);
-        if stage.reruns_as_a_whole() && stage.next_attempt > 0 && !self.is_available(cx, id) {
+        if self.is_available(cx, id) {
+            return true;
+        }
+        if stage.next_attempt == 0 {
+            self.discard_outputs_of_earlier_jobs(cx, id);
+        } else if stage.reruns_as_a_whole() {
             self.roll_back_succeeding(cx, id, true);
         }
         self.stages.contains_key(&id)
+    }
+
+    /// A stage of a new job finds some outputs that an earlier job made. What they were read from may have run again in
+    /// between, so they go where a second run may give other rows, also where content would be compared: what other
+    /// jobs have seen of a difference is not known here. No active stage has read them, or this would not be the
+    /// stage's first attempt.
+    fn discard_outputs_of_earlier_jobs(&self, cx: &mut Shared, id: StageId) {
+        if let Some(map_side) = self.stage(id).map_side()
+            && map_side.indeterminate
+        {
+            // The shuffle may be unregistered by now, and then has no outputs.
+            let _ = cx.map_outputs.unregister_all_outputs(map_side.dependency.shuffle);
+        }
     }
 
     /// A rerun registered other content than the run before, where that counts.
@@ -88,11 +106,12 @@ impl DagScheduler {
     fn roll_back(&mut self, cx: &mut Shared, id: StageId, because: StageId) {
         let Some(stage) = self.stages.get(&id) else { return };
         let StageKind::ShuffleMap(map_side) = &stage.kind else {
-            return self.stage_mut(id).ignore_attempts_so_far();
+            return self.ignore_attempts_so_far(cx, id);
         };
         let shuffle = map_side.dependency.shuffle;
+        // A stage that has not run in these jobs may have outputs of earlier ones.
         let is_rolling_back = stage.ignored_up_to == Some(stage.latest_attempt());
-        if stage.next_attempt == 0 || is_rolling_back {
+        if is_rolling_back {
             return;
         }
         let reason = format!("rolled back because {because} has indeterminate output and ran again");
@@ -100,8 +119,17 @@ impl DagScheduler {
             // The shuffle may be unregistered by now, and then has no outputs.
             let _ = cx.map_outputs.unregister_all_outputs(shuffle);
         }
-        if let Some(stage) = self.stages.get_mut(&id) {
-            stage.ignore_attempts_so_far();
+        if self.stages.contains_key(&id) {
+            self.ignore_attempts_so_far(cx, id);
+        }
+    }
+
+    /// What attempts of a stage give, or have been allowed to commit, does not count any more.
+    fn ignore_attempts_so_far(&mut self, cx: &mut Shared, id: StageId) {
+        let stage = self.stage_mut(id);
+        stage.ignore_attempts_so_far();
+        if let Some(last) = stage.ignored_up_to {
+            cx.commits.on_stage_rolled_back(id, last);
         }
     }
 

@@ -270,7 +270,7 @@ impl DagScheduler {
 
     /// Begins an attempt of a stage whose parents are complete, for the partitions that lack an output.
     fn submit_missing_tasks(&mut self, cx: &mut Shared, id: StageId) {
-        if !self.roll_back_before_retry(cx, id) {
+        if !self.roll_back_before_attempt(cx, id) {
             return;
         }
         self.clear_barrier_outputs(cx, id);

@@ -3,11 +3,16 @@
 use std::sync::Arc;
 
 use firesteel_types::{
-    AttemptId, Cpus, ExecutorId, Host, JobId, PartitionId, ProfileId, RddId, RddNode, ResourceName, Share,
-    ShuffleId, StageAttemptId, StageId, Timestamp,
+    AttemptId, Cpus, Determinism, ExecutorId, Host, JobId, PartitionId, ProfileId, RddId, RddNode,
+    ResourceName, Share, ShuffleId, StageAttemptId, StageId, Timestamp,
 };
 
-use crate::{dag::JobTarget, map_output::MapOutputTracker, pool::PoolView, scheduler::Scheduler};
+use crate::{
+    dag::{Answers, JobTarget},
+    map_output::MapOutputTracker,
+    pool::PoolView,
+    scheduler::Scheduler,
+};
 
 /// How far a job is.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -156,6 +161,12 @@ impl Scheduler {
     /// The pools, with what runs in them.
     pub fn pools(&self) -> impl Iterator<Item = PoolView<'_>> {
         self.tasks.pools.pools()
+    }
+
+    /// What a second run of a registered RDD may give.
+    pub fn determinism(&self, rdd: RddId) -> Option<Determinism> {
+        let lineage = &self.dag.lineage;
+        lineage.get(rdd).map(|_| lineage.determinism(rdd, &mut Answers::default()))
     }
 
     /// Where map outputs are.

@@ -3,10 +3,13 @@
 use firesteel_scheduler::Event;
 use firesteel_types::{AttemptNumber, PartitionId, StageAttemptId, StageId, TaskFailure};
 
-use crate::harness::{Effects, World, source};
+use crate::harness::{Effects, World, fetch_failed, indeterminate, pinned, placed, shuffled, source};
 
 fn ask(world: &mut World, number: u32) -> Effects {
-    let set = StageAttemptId::new(StageId(0), 0);
+    ask_of(world, StageAttemptId::new(StageId(0), 0), number)
+}
+
+fn ask_of(world: &mut World, set: StageAttemptId, number: u32) -> Effects {
     world.send(Event::CommitRequested { set, partition: PartitionId(0), number: AttemptNumber(number) })
 }
 
@@ -57,4 +60,28 @@ fn the_next_attempt_may_commit_when_the_holder_is_lost_with_its_executor() {
     assert_eq!(next.lines(), ["commit stage-0.0 partition-0 try-1: Granted"]);
     assert_eq!(after.lines(), ["commit stage-0.0 partition-0 try-2: Denied(StageNotRunning)"]);
     world.assert_quiescent();
+}
+
+/// Attempt 1 of the result stage may commit and hangs. Attempt 2 cannot fetch, so the indeterminate map stage runs anew,
+/// and the result stage too.
+#[test]
+fn a_holder_whose_stage_was_rolled_back_is_not_in_the_way_of_the_new_run() {
+    let mut world = World::new();
+    world.executors(0, &["h1", "h2"], 2).rdds([
+        indeterminate(pinned(0, &[(0, "h1")])),
+        placed(shuffled(1, 2, 0, 0), &[(1, "h2"), (1, "h2")]),
+    ]);
+    world.submit(1);
+    world.finish_maps(&[0], 2);
+    let (first, second) = (StageAttemptId::new(StageId(1), 0), StageAttemptId::new(StageId(1), 1));
+    assert_eq!(ask_of(&mut world, first, 0).lines(), ["commit stage-1.0 partition-0 try-0: Granted"]);
+
+    world.fail(2, fetch_failed(0, 0, 0, "h1"));
+    let zombie = ask_of(&mut world, first, 1);
+    let rerun = world.resubmit().attempts();
+    world.finish_maps(&rerun, 2);
+    let next = ask_of(&mut world, second, 0);
+
+    assert_eq!(zombie.lines(), ["commit stage-1.0 partition-0 try-1: Denied(RolledBack)"]);
+    assert_eq!(next.lines(), ["commit stage-1.1 partition-0 try-0: Granted"]);
 }

@@ -112,24 +112,82 @@ fn an_indeterminate_stage_that_was_skipped_reruns_completely() {
     let mut world = two_stages(indeterminate(two_places()));
     world.finish(2);
     world.finish(3);
-    world.send(Event::WorkerRemoved { host: "h1".into(), message: "gone".to_owned() });
 
-    // Without the skip nobody has read the old rows, so what is left of them is good enough.
-    let fresh = world.submit(1);
-    assert_eq!(fresh.lines_with("submitted"), ["* stage-2.0 submitted, 1 tasks"]);
-    let rerun = fresh.attempts()[0];
-    world.finish_maps(&[rerun], 2);
-    for partition in 0..2 {
-        let attempt = world.attempt_of("stage-3.0", partition);
-        world.finish(attempt);
-    }
     let skipped = world.submit(1);
-    assert_eq!(skipped.lines_with("submitted"), ["* stage-5.0 submitted, 2 tasks"]);
+    assert_eq!(skipped.lines_with("submitted"), ["* stage-3.0 submitted, 2 tasks"]);
     let reader = skipped.attempts()[0];
     world.fail(reader, fetch_failed(0, 1, 1, "h2"));
     let again = world.resubmit();
 
-    assert_eq!(again.lines_with("submitted"), ["* stage-4.1 submitted, 2 tasks"]);
+    assert_eq!(again.lines_with("submitted"), ["* stage-2.1 submitted, 2 tasks"]);
+}
+
+/// Between two jobs half of the outputs of both shuffles are written off. The outputs that are left of shuffle 1 were read
+/// from the first run of shuffle 0, and the second one deals its rows otherwise.
+///
+/// Behaviours: DAG-050.
+#[test]
+fn a_later_job_runs_an_indeterminate_stage_that_lacks_outputs_as_a_whole() {
+    let submitted = |source: RddNode, second: Dependency| {
+        let mut world = World::new();
+        world.executors(0, &["h1", "h2"], 2).rdds([
+            source,
+            placed(shuffled(1, 2, 0, 0), &[(0, "h1"), (1, "h2")]),
+            derived(2, 2, vec![second]),
+        ]);
+        let mut all = Vec::new();
+        for _ in 0..2 {
+            let mut effects = world.submit(2);
+            all = effects.lines_with("submitted");
+            while let Some(first) = effects.launches().first() {
+                let is_result = matches!(first.set.stage.0, 2 | 5);
+                let attempts = effects.attempts();
+                effects = Effects(Vec::new());
+                for attempt in attempts {
+                    effects =
+                        if is_result { world.finish(attempt) } else { world.finish_maps(&[attempt], 2) };
+                }
+                all.extend(effects.lines_with("submitted"));
+            }
+            assert_eq!(effects.lines_with("succeeded").len(), 1);
+            world.send(Event::WorkerRemoved { host: "h1".into(), message: "gone".to_owned() });
+        }
+        world.assert_quiescent();
+        all
+    };
+    let plain = || Dependency::Shuffle(ShuffleDependency::new(ShuffleId(1), RddId(1), 2));
+    let whole = ["* stage-3.0 submitted, 2 tasks", "* stage-4.0 submitted, 2 tasks"];
+    let missing = ["* stage-3.0 submitted, 1 tasks", "* stage-4.0 submitted, 1 tasks"];
+
+    assert_eq!(submitted(indeterminate(two_places()), plain())[..2], whole);
+    assert_eq!(submitted(indeterminate(two_places()), compared(1, 1))[..2], whole);
+    assert_eq!(submitted(two_places(), plain())[..2], missing);
+}
+
+/// The outputs of shuffle 1 that an earlier job left were read from content that did not come again.
+///
+/// Behaviours: DAG-052.
+#[test]
+fn other_content_in_a_later_job_discards_what_an_earlier_job_read_from_the_old() {
+    let mut world = World::new();
+    world.executors(0, &["h1", "h2"], 2).rdds([
+        two_places(),
+        placed(derived(1, 2, vec![compared(0, 0)]), &[(0, "h1"), (1, "h2")]),
+        shuffled(2, 2, 1, 1),
+    ]);
+    world.submit(2);
+    world.finish_sum(0, 1);
+    world.finish_sum(1, 1);
+    world.finish_maps(&[2, 3], 2);
+    world.finish(4);
+    world.finish(5);
+    world.send(Event::WorkerRemoved { host: "h1".into(), message: "gone".to_owned() });
+
+    let rerun = world.submit(2).attempts();
+    assert_eq!(rerun.len(), 1, "a stage that is not known to be indeterminate is repaired");
+    let mismatch = world.finish_sum(rerun[0], 2);
+
+    assert_eq!(mismatch.lines_with("submitted"), ["* stage-4.0 submitted, 2 tasks"]);
 }
 
 /// Behaviours: DAG-050.

@@ -9,7 +9,7 @@ use super::format::{BlockHead, Header};
 use super::*;
 use crate::io::error::IoError;
 use crate::io::location::Location;
-use crate::io::output::{Committed, OutputFile, OutputFolder, OutputOptions};
+use crate::io::output::{OutputFile, OutputFolder, OutputOptions};
 use crate::io::source::ReadOptions;
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -24,20 +24,21 @@ fn row(number: u64) -> Row {
     Row { name: format!("row {number}"), values: vec![number; (number % 5) as usize], next }
 }
 
-fn new_file(folder: &tempfile::TempDir) -> OutputFile {
+fn new_file(folder: &tempfile::TempDir) -> (OutputFolder, OutputFile) {
     let location = Location::parse(folder.path().to_str().unwrap()).unwrap().join("out");
     let folder = OutputFolder::create(&location).unwrap();
-    OutputFile::create(&folder, "part-00000", 0, OutputOptions::default()).unwrap()
+    let file = OutputFile::create(&folder, "part-00000", 0, OutputOptions::default()).unwrap();
+    (folder, file)
 }
 
 fn write<T: Serialize>(folder: &tempfile::TempDir, rows: &[T], compression: Compression) -> Location {
-    let file = new_file(folder);
+    let (output, file) = new_file(folder);
     let location = file.location().clone();
     let mut writer = ObjectWriter::new(file, compression).unwrap();
     for row in rows {
         writer.push(row).unwrap();
     }
-    assert!(matches!(writer.commit().unwrap(), Committed::Written { .. }));
+    output.publish(&[writer.close().unwrap()], &[]).unwrap();
     location
 }
 
@@ -111,14 +112,14 @@ fn a_row_that_cannot_be_serialized_is_named_and_the_others_are_kept() {
         }
     }
     let folder = tempfile::tempdir().unwrap();
-    let file = new_file(&folder);
+    let (output, file) = new_file(&folder);
     let location = file.location().clone();
     let mut writer = ObjectWriter::new(file, Compression::None).unwrap();
 
     writer.push(&Picky(true)).unwrap();
     let error = writer.push(&Picky(false)).unwrap_err();
     writer.push(&Picky(true)).unwrap();
-    writer.commit().unwrap();
+    output.publish(&[writer.close().unwrap()], &[]).unwrap();
 
     assert_eq!(error.to_string(), format!("cannot serialize row 1 for {location}"));
     assert_eq!(read::<u8>(&location).unwrap(), [7, 7]);

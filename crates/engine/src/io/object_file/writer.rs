@@ -7,12 +7,12 @@ use serde::Serialize;
 
 use super::format::{BlockHead, Compression, Header, content_check};
 use crate::io::error::IoError;
-use crate::io::output::{Committed, OutputFile};
+use crate::io::output::{OutputFile, StagedFile};
 
 /// How much is collected before a block is written.
 const BLOCK_BYTES: usize = 256 << 10;
 
-/// Writes rows of one type to an output file, which appears when it is committed and not before.
+/// Writes rows of one type to an output file, which appears when the driver publishes it and not before.
 pub(crate) struct ObjectWriter<T> {
     file: OutputFile,
     compression: Compression,
@@ -43,13 +43,13 @@ impl<T: Serialize> ObjectWriter<T> {
         if self.block.len() >= BLOCK_BYTES { self.write_block() } else { Ok(()) }
     }
 
-    /// Writes what is left and lets the file appear under its name.
-    pub(crate) fn commit(mut self) -> Result<Committed, IoError> {
+    /// Writes what is left; the file is ready to be published then.
+    pub(crate) fn close(mut self) -> Result<StagedFile, IoError> {
         if self.block_rows > 0 {
             self.write_block()?;
         }
         self.file.write_all(&BlockHead::End { total_rows: self.total_rows }.to_bytes())?;
-        self.file.commit()
+        self.file.close()
     }
 
     fn write_block(&mut self) -> Result<(), IoError> {

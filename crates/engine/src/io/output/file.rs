@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::folder::OutputFolder;
 use super::local::LocalSink;
 use super::remote::RemoteSink;
+use super::staged::StagedFile;
 use crate::io::codec::{Codec, Encoder};
 use crate::io::error::IoError;
 use crate::io::location::Location;
@@ -21,22 +22,13 @@ const BUFFER_BYTES: usize = 128 << 10;
 pub(crate) struct OutputOptions {
     /// Compresses the content; the file's name gets the suffix.
     pub(crate) codec: Option<Codec>,
-    /// Has the disk confirm the content before the file appears, so that not even a crash of the machine loses it.
+    /// Has the disk confirm the content before the file is reported, so that not even a crash of the machine loses it.
     pub(crate) sync: bool,
 }
 
-/// What a commit did.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Committed {
-    /// The file appeared, with so many bytes.
-    Written { bytes: u64 },
-    /// A file of the same name was there, from an earlier attempt, and was kept.
-    KeptEarlier,
-}
-
-/// A file that appears under its name only when it is committed.
+/// A file that one attempt writes under a name of its own, for the driver to publish.
 ///
-/// Dropped without a commit, it leaves nothing behind.
+/// Dropped before it is closed, it leaves nothing behind.
 pub(crate) struct OutputFile {
     location: Location,
     encoder: Encoder<Sink>,
@@ -59,14 +51,14 @@ impl OutputFile {
         let sink = match &location {
             Location::Local(_) => Sink::Local(LocalSink::create(folder, &location, attempt, options.sync)?),
             Location::Remote { store, key } => {
-                Sink::Remote(RemoteSink::new(RemoteObject::new(&location, store, key)?))
+                Sink::Remote(RemoteSink::new(RemoteObject::new(&location, store, key)?)?)
             }
         };
         let encoder = Encoder::new(options.codec, sink).map_err(|error| IoError::write(&location, error))?;
         Ok(Self { location, encoder, buffer: Vec::with_capacity(BUFFER_BYTES), has_failed: false })
     }
 
-    /// The name it will have.
+    /// The name that it will have.
     pub(crate) fn location(&self) -> &Location {
         &self.location
     }
@@ -89,17 +81,18 @@ impl OutputFile {
         self.write_all(b"\n")
     }
 
-    /// Lets the file appear under its name, unless an earlier attempt's file is there.
-    pub(crate) fn commit(mut self) -> Result<Committed, IoError> {
+    /// Writes what is left; the file is ready to be published then, and still hidden.
+    pub(crate) fn close(mut self) -> Result<StagedFile, IoError> {
         if self.has_failed {
             return Err(IoError::CommitAfterFailure { location: self.location.to_string() });
         }
         self.write_buffer()?;
         let sink = self.encoder.finish().map_err(|error| write_error(&self.location, error))?;
-        match sink {
-            Sink::Local(sink) => sink.commit(),
-            Sink::Remote(sink) => sink.commit(),
-        }
+        let content = match sink {
+            Sink::Local(sink) => sink.close()?,
+            Sink::Remote(sink) => sink.close()?,
+        };
+        Ok(StagedFile { name: self.location.name().to_owned(), content })
     }
 
     fn write_buffer(&mut self) -> Result<(), IoError> {
@@ -160,7 +153,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_full_disk_is_an_error_that_names_the_file_and_forbids_the_commit() {
+    fn a_full_disk_is_an_error_that_names_the_file_and_forbids_to_publish_it() {
         let location = Location::Local("/out/part-00000".to_owned());
         for codec in [None, Some(Codec::Gzip), Some(Codec::Zstd), Some(Codec::Bzip2), Some(Codec::Lz4)] {
             let file = || {
@@ -170,18 +163,18 @@ mod tests {
 
             let mut small = file();
             small.write_line("fits in the buffer").unwrap();
-            let at_commit = small.commit().unwrap_err();
+            let at_close = small.close().unwrap_err();
             let mut large = file();
             // What does not compress fills the buffers of any codec.
             let noise = (0_u64..).map(|n| xxhash_rust::xxh3::xxh3_64(&n.to_le_bytes()).to_le_bytes());
             let at_write = noise.map(|bytes| large.write_all(&bytes)).find_map(Result::err).unwrap();
 
-            for error in [at_commit, at_write] {
+            for error in [at_close, at_write] {
                 assert_eq!(error.to_string(), "cannot write /out/part-00000", "{codec:?}");
                 let source = std::error::Error::source(&error).unwrap().to_string();
                 assert!(source.contains("No space left"), "{codec:?}: {source}");
             }
-            assert!(matches!(large.commit(), Err(IoError::CommitAfterFailure { .. })), "{codec:?}");
+            assert!(matches!(large.close(), Err(IoError::CommitAfterFailure { .. })), "{codec:?}");
         }
     }
 }

@@ -1,32 +1,36 @@
 //! The folder of an output as a whole: [`OutputFolder`].
 
 use std::fs;
+use std::hash::{BuildHasher, RandomState};
 use std::io::ErrorKind;
 use std::path::Path;
 
-use futures_util::{StreamExt, TryStreamExt};
-use object_store::{ObjectStore, ObjectStoreExt, PutPayload};
 use serde::{Deserialize, Serialize};
 
+use super::remote_folder;
+use super::staged::{StagedContent, StagedFile};
 use crate::io::error::IoError;
 use crate::io::list;
 use crate::io::location::Location;
-use crate::io::runtime;
-use crate::io::stores::RemoteObject;
 
 /// Holds what is being written; hidden from whoever reads the folder.
 pub(super) const TEMPORARY: &str = "_temporary";
 
 /// Says that the output is complete.
-const SUCCESS: &str = "_SUCCESS";
+pub(crate) const SUCCESS: &str = "_SUCCESS";
 
 /// How often the removal of a folder is tried while others still write into it.
 const REMOVALS_MAX: usize = 5;
+
+/// A small file beside the parts of an output: its name, which begins with `_`, and its content.
+pub(crate) type Note = (&'static str, String);
 
 /// A folder that an output goes to; made once by the driver, then known to every task.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct OutputFolder {
     location: Location,
+    /// Tells this output from others at the same place, before or after it: what their tasks still write is not ours.
+    output_id: String,
 }
 
 impl OutputFolder {
@@ -38,15 +42,12 @@ impl OutputFolder {
         if list::look_up(location)?.is_some() {
             return Err(IoError::OutputExists { location: location.to_string() });
         }
-        if let Location::Local(path) = location {
-            create_local(location, Path::new(path))?;
+        let folder = Self { location: location.clone(), output_id: new_output_id() };
+        match location {
+            Location::Local(path) => folder.create_local(Path::new(path))?,
+            Location::Remote { .. } => remote_folder::claim(&folder)?,
         }
-        Ok(Self { location: location.clone() })
-    }
-
-    /// A folder that is there already.
-    pub(crate) fn existing(location: &Location) -> Self {
-        Self { location: location.clone() }
+        Ok(folder)
     }
 
     /// Where the folder lies.
@@ -54,60 +55,87 @@ impl OutputFolder {
         &self.location
     }
 
-    /// Ends an output that is complete: removes what attempts left behind, then writes `_SUCCESS`.
-    pub(crate) fn finish(&self) -> Result<(), IoError> {
-        if matches!(self.location, Location::Local(_)) {
-            remove_all(&self.location.join(TEMPORARY))?;
-        }
-        self.write_note(SUCCESS, "")
+    pub(super) fn output_id(&self) -> &str {
+        &self.output_id
     }
 
-    /// Writes a small file beside the parts, at once.
-    pub(crate) fn write_note(&self, name: &str, text: &str) -> Result<(), IoError> {
-        let note = self.location.join(name);
-        match &note {
-            Location::Local(path) => fs::write(path, text).map_err(|error| IoError::write(&note, error)),
-            Location::Remote { store, key } => {
-                let RemoteObject { store, key, .. } = RemoteObject::new(&note, store, key)?;
-                let text = PutPayload::from(text.to_owned());
-                runtime::block_on(async move { store.put(&key, text).await })?
-                    .map_err(|error| IoError::write(&note, error))?;
-                Ok(())
-            }
-        }
+    /// The folder for files that are being written on this machine.
+    pub(super) fn staging(&self) -> Location {
+        self.location.join(TEMPORARY).join(&self.output_id)
     }
 
-    /// Gives the output up: removes the folder and all that is in it.
+    /// Gives exactly these files their names, writes `notes`, and last of all `_SUCCESS`. What other attempts have left
+    /// is removed.
     ///
-    /// A task that still writes finds its folder gone and fails.
-    pub(crate) fn abort(&self) -> Result<(), IoError> {
+    /// After an error the output is to be aborted. A driver that dies on the way leaves some of the parts and no
+    /// `_SUCCESS`.
+    pub(crate) fn publish(&self, files: &[StagedFile], notes: &[Note]) -> Result<(), IoError> {
         match &self.location {
-            Location::Local(_) => remove_all(&self.location),
-            Location::Remote { store, key } => {
-                let RemoteObject { store, key, .. } = RemoteObject::new(&self.location, store, key)?;
-                let removed = runtime::block_on(async move {
-                    let keys = store.list(Some(&key)).map_ok(|object| object.location).boxed();
-                    store.delete_stream(keys).try_for_each(|_| std::future::ready(Ok(()))).await
-                })?;
-                removed.map_err(|error| IoError::write(&self.location, error))
-            }
+            Location::Local(_) => self.publish_local(files, notes),
+            Location::Remote { .. } => remote_folder::publish(self, files, notes),
         }
+    }
+
+    /// Gives the output up: removes the folder, all that is in it, and the files that were reported.
+    ///
+    /// A task that still writes finds its folder gone and fails, or leaves an upload that is never completed. Nothing
+    /// is removed if the folder is not this output's any more.
+    pub(crate) fn abort(&self, files: &[StagedFile]) -> Result<(), IoError> {
+        match &self.location {
+            Location::Local(_) if !Path::new(&self.staging().to_string()).exists() => Ok(()),
+            Location::Local(_) => remove_all(&self.location),
+            Location::Remote { .. } => remote_folder::abort(self, files),
+        }
+    }
+
+    fn create_local(&self, path: &Path) -> Result<(), IoError> {
+        let failed = |error| IoError::write(&self.location, error);
+        if let Some(parent) = path.parent() {
+            fs::create_dir_all(parent).map_err(failed)?;
+        }
+        match fs::create_dir(path) {
+            Ok(()) => fs::create_dir_all(self.staging().to_string()).map_err(failed),
+            // Another output was faster, or a link that leads nowhere has the name.
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => {
+                Err(IoError::OutputExists { location: self.location.to_string() })
+            }
+            Err(error) => Err(failed(error)),
+        }
+    }
+
+    fn publish_local(&self, files: &[StagedFile], notes: &[Note]) -> Result<(), IoError> {
+        let staging = self.staging();
+        for file in files {
+            let staged = match &file.content {
+                StagedContent::Local { staged_name } => staging.join(staged_name),
+                StagedContent::Upload { .. } | StagedContent::Empty => {
+                    unreachable!("a file of a local folder is written locally")
+                }
+            };
+            let target = self.location.join(&file.name);
+            fs::rename(staged.to_string(), target.to_string()).map_err(|error| match error.kind() {
+                ErrorKind::NotFound => IoError::not_shared(&target, &staged),
+                _ => IoError::write(&target, error),
+            })?;
+        }
+        let success = (SUCCESS, String::new());
+        for (name, text) in notes.iter().chain([&success]) {
+            let note = self.location.join(name);
+            fs::write(note.to_string(), text).map_err(|error| IoError::write(&note, error))?;
+        }
+        // The output is whole now. What cannot be removed is hidden, and no reason to throw it away.
+        if let Err(error) = remove_all(&self.location.join(TEMPORARY)) {
+            tracing::warn!(%error, "could not remove what attempts had left of an output");
+        }
+        Ok(())
     }
 }
 
-fn create_local(location: &Location, path: &Path) -> Result<(), IoError> {
-    let failed = |error| IoError::write(location, error);
-    if let Some(parent) = path.parent() {
-        fs::create_dir_all(parent).map_err(failed)?;
-    }
-    match fs::create_dir(path) {
-        Ok(()) => fs::create_dir(path.join(TEMPORARY)).map_err(failed),
-        // Somebody was faster, or a link that leads nowhere has the name.
-        Err(error) if error.kind() == ErrorKind::AlreadyExists => {
-            Err(IoError::OutputExists { location: location.to_string() })
-        }
-        Err(error) => Err(failed(error)),
-    }
+/// A number that no other output has, whatever application or machine it is of.
+fn new_output_id() -> String {
+    let random = RandomState::new().hash_one(std::process::id());
+    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+    format!("{:x}-{random:x}", now.unwrap_or_default().as_nanos())
 }
 
 fn remove_all(location: &Location) -> Result<(), IoError> {

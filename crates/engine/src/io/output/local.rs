@@ -1,77 +1,65 @@
-//! A file on this machine that is written under another name: [`LocalSink`].
+//! A file on this machine in the staging folder of an output: [`LocalSink`].
 
 use std::fs::{self, File};
 use std::io::{self, ErrorKind, Write};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use super::file::Committed;
-use super::folder::{OutputFolder, TEMPORARY};
+use super::folder::OutputFolder;
+use super::staged::StagedContent;
 use crate::io::error::IoError;
 use crate::io::location::Location;
 
-/// A file in the folder for temporaries, which is removed unless it is committed.
+/// A file in the staging folder, which is removed unless it is closed.
 #[derive(Debug)]
 pub(super) struct LocalSink {
     file: File,
-    temporary: PathBuf,
+    path: PathBuf,
+    staged_name: String,
+    /// The name that it is to get, for errors.
     target: Location,
     sync: bool,
-    bytes: u64,
+    is_closed: bool,
 }
 
 impl LocalSink {
-    /// Begins the file; its folder must be there, for a folder made anew after an abort would bring the output back.
+    /// Begins the file. The staging folder must be there: one made anew after an abort would bring the output back.
     pub(super) fn create(
         folder: &OutputFolder,
         target: &Location,
         attempt: u64,
         sync: bool,
     ) -> Result<Self, IoError> {
-        let temporary = folder.location().join(TEMPORARY).join(&format!("{}-{attempt}", target.name()));
-        let temporary = PathBuf::from(temporary.to_string());
-        let file = File::create_new(&temporary).map_err(|error| IoError::write(target, error))?;
-        Ok(Self { file, temporary, target: target.clone(), sync, bytes: 0 })
+        let staged_name = format!("{}-{attempt}", target.name());
+        let staging = folder.staging();
+        let path = PathBuf::from(staging.join(&staged_name).to_string());
+        let file = File::create_new(&path).map_err(|error| match error.kind() {
+            ErrorKind::NotFound => IoError::not_shared(target, &staging),
+            _ => IoError::write(target, error),
+        })?;
+        Ok(Self { file, path, staged_name, target: target.clone(), sync, is_closed: false })
     }
 
     /// A file on a disk without room, as the device `/dev/full` plays it.
     #[cfg(test)]
     pub(super) fn on_full_disk(target: &Location) -> Self {
         let file = File::options().write(true).open("/dev/full").expect("Linux has this device");
-        let temporary = PathBuf::from("/nowhere/at/all");
-        Self { file, temporary, target: target.clone(), sync: false, bytes: 0 }
+        let (path, staged_name) = (PathBuf::from("/nowhere/at/all"), String::new());
+        Self { file, path, staged_name, target: target.clone(), sync: false, is_closed: false }
     }
 
-    /// Gives the file its name. A link, unlike a renaming, never replaces what has that name already.
-    pub(super) fn commit(self) -> Result<Committed, IoError> {
-        let committed = self.publish().map_err(|error| IoError::write(&self.target, error))?;
-        Ok(if committed { Committed::Written { bytes: self.bytes } } else { Committed::KeptEarlier })
-    }
-
-    fn publish(&self) -> io::Result<bool> {
+    /// Leaves the file to the driver.
+    pub(super) fn close(mut self) -> Result<StagedContent, IoError> {
         if self.sync {
-            self.file.sync_all()?;
+            self.file.sync_all().map_err(|error| IoError::write(&self.target, error))?;
         }
-        let target = PathBuf::from(self.target.to_string());
-        match fs::hard_link(&self.temporary, &target) {
-            Ok(()) => (),
-            Err(error) if error.kind() == ErrorKind::AlreadyExists => return Ok(false),
-            Err(error) if error.kind() == ErrorKind::NotFound => return Err(error),
-            // Not every file system has links. Then two attempts at the same moment replace one another.
-            Err(_) if target.try_exists()? => return Ok(false),
-            Err(_) => fs::rename(&self.temporary, &target)?,
-        }
-        if self.sync {
-            sync_folder(&target)?;
-        }
-        Ok(true)
+        self.is_closed = true;
+        Ok(StagedContent::Local { staged_name: std::mem::take(&mut self.staged_name) })
     }
 }
 
 impl Write for LocalSink {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let written = self.file.write(bytes)?;
-        self.bytes += written as u64;
-        Ok(written)
+        self.file.write(bytes)
     }
 
     fn flush(&mut self) -> io::Result<()> {
@@ -81,15 +69,9 @@ impl Write for LocalSink {
 
 impl Drop for LocalSink {
     fn drop(&mut self) {
-        // Gone already after a renaming or an abort; else `finish` removes what cannot be removed here.
-        let _ = fs::remove_file(&self.temporary);
-    }
-}
-
-/// Has the disk confirm that the name is there.
-fn sync_folder(target: &Path) -> io::Result<()> {
-    match target.parent() {
-        Some(folder) => File::open(folder)?.sync_all(),
-        None => Ok(()),
+        if !self.is_closed {
+            // Gone already after an abort; else the driver removes it with the staging folder.
+            let _ = fs::remove_file(&self.path);
+        }
     }
 }

@@ -1,21 +1,26 @@
-//! Writing a folder of part files so that nobody sees half of one: [`OutputFolder`] and [`OutputFile`].
+//! Writing a folder of part files so that a reader sees all of it or knows that it does not: [`OutputFolder`] and
+//! [`OutputFile`].
 //!
 //! ```text
-//! driver   OutputFolder::create ─────────────────────────── finish (`_SUCCESS`) or abort (all removed)
-//! task        OutputFile::create ── write … ── commit (appears, unless an earlier attempt's file is there)
-//!                                          └─ drop (nothing is left)
+//! driver   OutputFolder::create ──────────────────────────────────┬─ publish: exactly the reported files, `_SUCCESS`
+//! task        OutputFile::create ── write … ── close ── report ───┤
+//!                                └─ drop (nothing is left)        └─ abort: all removed
 //! ```
 //!
-//! On this machine a file is written in `_temporary` inside the folder and linked to its name at commit. On a remote
-//! store it is one put, or a multipart upload that is completed at commit. Which attempt may commit is decided
-//! elsewhere; here the first one wins.
+//! Tasks write and the driver publishes: the files whose reports it has accepted, one for each partition, and no other.
+//! So a file of an attempt that died before its report arrived never shows, and neither does one of a run whose input
+//! was another. On this machine a file is written in `_temporary` inside the folder and renamed. On a remote store it is
+//! a multipart upload, which the task begins and the driver completes. Which attempt may report is decided elsewhere.
 
 mod file;
 mod folder;
 mod local;
 mod remote;
+mod remote_folder;
+mod staged;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use file::{Committed, OutputFile, OutputOptions, part_name};
-pub(crate) use folder::OutputFolder;
+pub(crate) use file::{OutputFile, OutputOptions, part_name};
+pub(crate) use folder::{Note, OutputFolder, SUCCESS};
+pub(crate) use staged::StagedFile;

@@ -1,14 +1,14 @@
-//! An object on a remote store that appears as a whole: [`RemoteSink`].
-//!
-//! What fits in one part is put at commit, under the condition that the name is free. More goes up in parts, some at a
-//! time, which become an object when the upload is completed.
+//! An upload to a remote store that becomes an object when the driver completes it: [`RemoteSink`].
 
 use std::collections::VecDeque;
+use std::fmt;
 use std::io::{self, Write};
+use std::sync::Arc;
 
-use object_store::{MultipartUpload, ObjectStore, ObjectStoreExt, PutMode, PutOptions, PutPayload};
+use object_store::MultipartId;
+use object_store::multipart::{MultipartStore, PartId};
 
-use super::file::Committed;
+use super::staged::StagedContent;
 use crate::io::error::IoError;
 use crate::io::runtime::{self, Pending};
 use crate::io::stores::RemoteObject;
@@ -20,108 +20,82 @@ const PART_BYTES: usize = 16 << 20;
 /// How many parts are on their way at a time.
 const PARTS_IN_FLIGHT: usize = 3;
 
-/// Collects what is written, and uploads it in parts if it is much.
-#[derive(Debug)]
+/// Uploads what is written, in parts, to an upload of its own.
 pub(super) struct RemoteSink {
     object: RemoteObject,
+    store: Arc<dyn MultipartStore>,
     buffer: Vec<u8>,
-    upload: Option<Box<dyn MultipartUpload>>,
-    in_flight: VecDeque<Pending<object_store::Result<()>>>,
-    bytes: u64,
+    /// There from the first part on.
+    upload: Option<Upload>,
     part_bytes: usize,
 }
 
+/// A multipart upload under way.
+struct Upload {
+    id: MultipartId,
+    /// Parts that the store has, in order.
+    parts: Vec<String>,
+    /// Parts on their way, which follow them.
+    in_flight: VecDeque<Pending<object_store::Result<PartId>>>,
+}
+
 impl RemoteSink {
-    pub(super) fn new(object: RemoteObject) -> Self {
+    pub(super) fn new(object: RemoteObject) -> Result<Self, IoError> {
         Self::with_part_bytes(object, PART_BYTES)
     }
 
-    pub(super) fn with_part_bytes(object: RemoteObject, part_bytes: usize) -> Self {
-        let in_flight = VecDeque::new();
-        Self { object, buffer: Vec::new(), upload: None, in_flight, bytes: 0, part_bytes }
+    pub(super) fn with_part_bytes(object: RemoteObject, part_bytes: usize) -> Result<Self, IoError> {
+        let store = object.uploads()?;
+        Ok(Self { object, store, buffer: Vec::new(), upload: None, part_bytes })
     }
 
-    /// Lets the object appear.
-    pub(super) fn commit(mut self) -> Result<Committed, IoError> {
-        let is_new = if self.upload.is_none() { self.put()? } else { self.complete()? };
-        Ok(if is_new { Committed::Written { bytes: self.bytes } } else { Committed::KeptEarlier })
-    }
-
-    /// Sends everything at once; returns whether the name was free.
-    fn put(&mut self) -> Result<bool, IoError> {
-        let RemoteObject { store, key, .. } = self.object.clone();
-        let payload = PutPayload::from(std::mem::take(&mut self.buffer));
-        let put = runtime::block_on(async move {
-            let options = PutOptions { mode: PutMode::Create, ..PutOptions::default() };
-            match store.put_opts(&key, payload.clone(), options).await {
-                Ok(_) => Ok(true),
-                Err(object_store::Error::AlreadyExists { .. }) => Ok(false),
-                // A store without conditions: look first. Two attempts at the same moment replace one another.
-                Err(object_store::Error::NotImplemented { .. }) => match store.head(&key).await {
-                    Ok(_) => Ok(false),
-                    Err(object_store::Error::NotFound { .. }) => store.put(&key, payload).await.map(|_| true),
-                    Err(error) => Err(error),
-                },
-                Err(error) => Err(error),
-            }
-        })?;
-        put.map_err(|error| self.failed(error))
-    }
-
-    /// Ends the upload; returns whether the name was free.
-    fn complete(&mut self) -> Result<bool, IoError> {
+    /// Sends the rest and leaves the upload to the driver.
+    pub(super) fn close(mut self) -> Result<StagedContent, IoError> {
         if !self.buffer.is_empty() {
             let part = std::mem::take(&mut self.buffer);
             self.send_part(part)?;
         }
-        while let Some(part) = self.in_flight.pop_front() {
-            part.wait()?.map_err(|error| self.failed(error))?;
-        }
-        let RemoteObject { store, key, .. } = self.object.clone();
-        let exists = match runtime::block_on(async move { store.head(&key).await })? {
-            Ok(_) => true,
-            Err(object_store::Error::NotFound { .. }) => false,
-            Err(error) => return Err(self.failed(error)),
-        };
-        if exists {
-            return Ok(false);
-        }
-        let Some(mut upload) = self.upload.take() else { return Ok(false) };
-        let (result, upload) = runtime::block_on(async move { (upload.complete().await, upload) })?;
-        if let Err(error) = result {
-            self.upload = Some(upload);
-            return Err(self.failed(error));
-        }
-        Ok(true)
+        self.await_parts(0)?;
+        // Taken only now: an upload that fails is given up by `drop`.
+        Ok(match self.upload.take() {
+            Some(Upload { id, parts, .. }) => StagedContent::Upload { id, parts },
+            None => StagedContent::Empty,
+        })
     }
 
     fn send_part(&mut self, part: Vec<u8>) -> Result<(), IoError> {
+        let (store, key) = (Arc::clone(&self.store), self.object.key.clone());
         let upload = match &mut self.upload {
             Some(upload) => upload,
             none => {
-                let RemoteObject { store, key, .. } = self.object.clone();
-                let upload = runtime::block_on(async move { store.put_multipart(&key).await })?;
-                none.insert(upload.map_err(|error| IoError::write(&self.object.location, error))?)
+                let (store, key) = (Arc::clone(&store), key.clone());
+                let id = runtime::block_on(async move { store.create_multipart(&key).await })?;
+                let id = id.map_err(|error| IoError::write(&self.object.location, error))?;
+                none.insert(Upload { id, parts: Vec::new(), in_flight: VecDeque::new() })
             }
         };
-        self.in_flight.push_back(runtime::spawn(upload.put_part(part.into()))?);
-        if self.in_flight.len() > PARTS_IN_FLIGHT
-            && let Some(oldest) = self.in_flight.pop_front()
-        {
-            oldest.wait()?.map_err(|error| self.failed(error))?;
-        }
-        Ok(())
+        let (id, index) = (upload.id.clone(), upload.parts.len() + upload.in_flight.len());
+        let request = async move { store.put_part(&key, &id, index, part.into()).await };
+        upload.in_flight.push_back(runtime::spawn(request)?);
+        self.await_parts(PARTS_IN_FLIGHT)
     }
 
-    fn failed(&self, error: object_store::Error) -> IoError {
-        IoError::write(&self.object.location, error)
+    /// Waits until at most `most` parts are on their way.
+    fn await_parts(&mut self, most: usize) -> Result<(), IoError> {
+        let Some(upload) = &mut self.upload else { return Ok(()) };
+        while upload.in_flight.len() > most
+            && let Some(oldest) = upload.in_flight.pop_front()
+        {
+            let part = oldest.wait()?.map_err(|error| IoError::write(&self.object.location, error))?;
+            upload.parts.push(part.content_id);
+        }
+        Ok(())
     }
 }
 
 impl Write for RemoteSink {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.buffer.extend_from_slice(bytes);
-        self.bytes += bytes.len() as u64;
         while self.buffer.len() >= self.part_bytes {
             let rest = self.buffer.split_off(self.part_bytes);
             let part = std::mem::replace(&mut self.buffer, rest);
@@ -137,11 +111,19 @@ impl Write for RemoteSink {
 
 impl Drop for RemoteSink {
     fn drop(&mut self) {
-        let Some(mut upload) = self.upload.take() else { return };
-        self.in_flight.clear();
-        // The store would keep, and charge for, the parts of an upload that nobody ends.
-        if let Ok(Err(error)) = runtime::block_on(async move { upload.abort().await }) {
+        let Some(Upload { id, in_flight, .. }) = self.upload.take() else { return };
+        drop(in_flight);
+        let (store, key) = (Arc::clone(&self.store), self.object.key.clone());
+        // The store would keep, and charge for, the parts of an upload that is never ended.
+        let aborted = runtime::block_on(async move { store.abort_multipart(&key, &id).await });
+        if let Ok(Err(error)) = aborted {
             tracing::warn!(location = %self.object.location, %error, "could not give up an upload");
         }
+    }
+}
+
+impl fmt::Debug for RemoteSink {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.debug_struct("RemoteSink").field("object", &self.object).finish_non_exhaustive()
     }
 }

@@ -1,10 +1,11 @@
-//! The laws of commit and abort, for a folder on this machine and for one on a remote store alike.
+//! The laws of publishing and aborting, for a folder on this machine and for one on a remote store alike.
 
 use std::fs;
 use std::sync::Arc;
 
 use object_store::memory::InMemory;
 
+use super::staged::StagedContent;
 use super::*;
 use crate::io::codec::Codec;
 use crate::io::error::IoError;
@@ -20,7 +21,7 @@ const PLAIN: OutputOptions = OutputOptions { codec: None, sync: false };
 fn on_both(bucket: &str, law: impl Fn(Location)) {
     let folder = tempfile::tempdir().unwrap();
     law(Location::parse(folder.path().to_str().unwrap()).unwrap().join("deep").join("out"));
-    stores::install(&format!("s3://{bucket}"), Arc::new(InMemory::new()));
+    stores::install_writable(&format!("s3://{bucket}"), Arc::new(InMemory::new()));
     law(Location::parse(&format!("s3://{bucket}/deep/out")).unwrap());
 }
 
@@ -29,7 +30,7 @@ fn names(location: &Location) -> Vec<String> {
     list::list(location).unwrap().iter().map(|entry| entry.location.name().to_owned()).collect()
 }
 
-/// Names of finished files, which stand beside the folder for temporaries on this machine.
+/// Names beside the folder for temporaries.
 fn visible(location: &Location) -> Vec<String> {
     names(location).into_iter().filter(|name| name != "_temporary").collect()
 }
@@ -38,10 +39,14 @@ fn content(location: &Location) -> String {
     read_text(location, ReadOptions::default()).unwrap().unwrap()
 }
 
-fn write(folder: &OutputFolder, attempt: u64, text: &str) -> OutputFile {
+fn open(folder: &OutputFolder, attempt: u64, text: &str) -> OutputFile {
     let mut file = OutputFile::create(folder, &part_name(0), attempt, PLAIN).unwrap();
     file.write_all(text.as_bytes()).unwrap();
     file
+}
+
+fn write(folder: &OutputFolder, attempt: u64, text: &str) -> StagedFile {
+    open(folder, attempt, text).close().unwrap()
 }
 
 /// Behaviours: RDD-026.
@@ -49,12 +54,14 @@ fn write(folder: &OutputFolder, attempt: u64, text: &str) -> OutputFile {
 fn an_existing_folder_is_refused() {
     on_both("output-exists", |location| {
         let folder = OutputFolder::create(&location).unwrap();
-        write(&folder, 0, "a").commit().unwrap();
-
-        let error = OutputFolder::create(&location).unwrap_err();
-
         let message = format!("output directory {location} already exists; remove it or choose another");
-        assert_eq!(error.to_string(), message);
+
+        let while_written = OutputFolder::create(&location).unwrap_err();
+        folder.publish(&[write(&folder, 0, "a")], &[]).unwrap();
+        let when_published = OutputFolder::create(&location).unwrap_err();
+
+        assert_eq!(while_written.to_string(), message);
+        assert_eq!(when_published.to_string(), message);
         assert_eq!(content(&location.join("part-00000")), "a");
     });
 }
@@ -72,17 +79,30 @@ fn an_empty_folder_and_a_file_are_refused_too() {
 }
 
 #[test]
-fn a_file_appears_at_its_commit_and_not_before() {
-    on_both("output-commit", |location| {
+fn a_file_appears_when_it_is_published_and_not_before() {
+    on_both("output-publish", |location| {
         let folder = OutputFolder::create(&location).unwrap();
-        let file = write(&folder, 0, "text");
+        let file = open(&folder, 0, "text");
+        assert_eq!(visible(&location), Vec::<String>::new());
+        let staged = file.close().unwrap();
         assert_eq!(visible(&location), Vec::<String>::new());
 
-        let committed = file.commit().unwrap();
+        folder.publish(&[staged], &[("_note", "of the driver".to_owned())]).unwrap();
 
-        assert_eq!(committed, Committed::Written { bytes: 4 });
-        assert_eq!(visible(&location), ["part-00000"]);
+        assert_eq!(names(&location), ["_SUCCESS", "_note", "part-00000"]);
         assert_eq!(content(&location.join("part-00000")), "text");
+        assert_eq!(content(&location.join("_note")), "of the driver");
+    });
+}
+
+#[test]
+fn an_empty_file_is_a_file() {
+    on_both("output-empty", |location| {
+        let folder = OutputFolder::create(&location).unwrap();
+
+        folder.publish(&[write(&folder, 0, "")], &[]).unwrap();
+
+        assert_eq!(list::look_up(&location.join("part-00000")).unwrap(), Some(Kind::File { size: 0 }));
     });
 }
 
@@ -99,39 +119,92 @@ fn a_dropped_file_leaves_nothing() {
             drop(file);
 
             assert_eq!(visible(&location), Vec::<String>::new());
-            assert_eq!(names(&location.join("_temporary")), Vec::<String>::new());
+            assert_eq!(names(&folder.staging()), Vec::<String>::new());
+        });
+    }
+}
+
+/// An attempt that died after it had written, one that still writes, and one whose report counts.
+#[test]
+fn exactly_the_reported_files_are_published() {
+    for counts in [0, 1] {
+        on_both("output-reported", |location| {
+            let folder = OutputFolder::create(&location).unwrap();
+            let running = open(&folder, 2, "running");
+            let staged = [write(&folder, 0, "0"), write(&folder, 1, "1")];
+
+            folder.publish(&staged[counts..=counts], &[]).unwrap();
+            // It may end as it likes: what it wrote is reported to nobody.
+            let _ = running.close();
+
+            assert_eq!(names(&location), ["_SUCCESS", "part-00000"]);
+            assert_eq!(content(&location.join("part-00000")), counts.to_string());
         });
     }
 }
 
 #[test]
-fn the_first_commit_wins() {
-    on_both("output-first", |location| {
+fn a_task_of_an_aborted_output_adds_nothing_to_a_new_one_at_the_same_place() {
+    on_both("output-zombie", |location| {
+        let aborted = OutputFolder::create(&location).unwrap();
+        let running = open(&aborted, 0, "old");
+        let reported = write(&aborted, 1, "old too");
+        aborted.abort(std::slice::from_ref(&reported)).unwrap();
         let folder = OutputFolder::create(&location).unwrap();
-        let (first, second) = (write(&folder, 1, "first"), write(&folder, 2, "second"));
+        let staged = write(&folder, 0, "new");
 
-        assert_eq!(second.commit().unwrap(), Committed::Written { bytes: 6 });
-        assert_eq!(first.commit().unwrap(), Committed::KeptEarlier);
+        let _ = running.close();
+        let late = OutputFile::create(&aborted, &part_name(1), 2, PLAIN).and_then(OutputFile::close);
+        let published_late = aborted.publish(&[reported], &[]);
+        folder.publish(&[staged], &[]).unwrap();
 
-        assert_eq!(content(&location.join("part-00000")), "second");
-        assert_eq!(names(&location.join("_temporary")), Vec::<String>::new());
+        assert!(matches!(location, Location::Remote { .. }) || late.is_err(), "its folder is gone");
+        assert!(published_late.is_err(), "the place is another output's");
+        assert_eq!(names(&location), ["_SUCCESS", "part-00000"]);
+        assert_eq!(content(&location.join("part-00000")), "new");
     });
 }
 
 #[test]
-fn finishing_marks_success_and_removes_what_is_left_over() {
-    on_both("output-finish", |location| {
+fn an_abort_leaves_alone_what_is_another_outputs_by_now() {
+    on_both("output-replaced", |location| {
+        let first = OutputFolder::create(&location).unwrap();
+        first.abort(&[]).unwrap();
+        let second = OutputFolder::create(&location).unwrap();
+        let staged = write(&second, 0, "second");
+
+        first.abort(&[]).unwrap();
+
+        second.publish(&[staged], &[]).unwrap();
+        first.abort(&[]).unwrap();
+        assert_eq!(content(&location.join("part-00000")), "second");
+    });
+}
+
+#[test]
+fn a_staged_file_that_is_not_there_is_named_and_there_is_no_success() {
+    on_both("output-missing", |location| {
         let folder = OutputFolder::create(&location).unwrap();
-        write(&folder, 0, "a").commit().unwrap();
-        let leftover = write(&folder, 1, "b");
+        let there = write(&folder, 0, "there");
+        let content = match &location {
+            Location::Local(_) => StagedContent::Local { staged_name: "part-00001-7".to_owned() },
+            Location::Remote { .. } => {
+                StagedContent::Upload { id: "7".to_owned(), parts: vec![String::new()] }
+            }
+        };
+        let files = [there, StagedFile { name: "part-00001".to_owned(), content }];
 
-        folder.finish().unwrap();
-        // An attempt that is still running loses, and brings nothing back.
-        let late = leftover.commit();
+        let error = folder.publish(&files, &[]).unwrap_err().to_string();
+        let left = visible(&location);
+        folder.abort(&files).unwrap();
 
-        assert!(!matches!(late, Ok(Committed::Written { .. })));
-        assert_eq!(names(&location), ["_SUCCESS", "part-00000"]);
-        assert_eq!(content(&location.join("part-00000")), "a");
+        assert!(error.starts_with(&format!("cannot write {location}/part-00001")), "{error}");
+        if let Location::Local(_) = &location {
+            let (missing, remedy) = (folder.staging().join("part-00001-7"), "see the same files");
+            assert!(error.contains(&missing.to_string()) && error.contains(remedy), "{error}");
+        }
+        assert!(!left.contains(&"_SUCCESS".to_owned()), "{left:?}");
+        assert_eq!(list::look_up(&location).unwrap(), None, "what was published is removed");
     });
 }
 
@@ -139,12 +212,12 @@ fn finishing_marks_success_and_removes_what_is_left_over() {
 fn aborting_removes_what_was_written() {
     on_both("output-abort", |location| {
         let folder = OutputFolder::create(&location).unwrap();
-        write(&folder, 0, "a").commit().unwrap();
+        let staged = write(&folder, 0, "a");
 
-        folder.abort().unwrap();
+        folder.abort(&[staged]).unwrap();
 
         assert_eq!(list::look_up(&location).unwrap(), None);
-        folder.abort().unwrap();
+        folder.abort(&[]).unwrap();
         OutputFolder::create(&location).unwrap();
     });
 }
@@ -154,12 +227,11 @@ fn a_task_that_outlives_its_local_folder_fails() {
     let folder = tempfile::tempdir().unwrap();
     let location = Location::parse(folder.path().to_str().unwrap()).unwrap().join("out");
     let output = OutputFolder::create(&location).unwrap();
-    let running = write(&output, 0, "a");
 
-    output.abort().unwrap();
+    output.abort(&[]).unwrap();
 
-    assert!(running.commit().is_err());
-    assert!(OutputFile::create(&output, "part-00001", 0, PLAIN).is_err());
+    let error = OutputFile::create(&output, "part-00001", 0, PLAIN).unwrap_err().to_string();
+    assert!(error.contains(&output.staging().to_string()) && error.contains("is not there"), "{error}");
     assert_eq!(list::look_up(&location).unwrap(), None);
 }
 
@@ -175,12 +247,10 @@ fn a_codec_adds_its_suffix_and_the_text_comes_back() {
             for number in 0..50_000 {
                 file.write_line(&format!("line {number}")).unwrap();
             }
-            let committed = file.commit().unwrap();
+            folder.publish(&[file.close().unwrap()], &[]).unwrap();
 
             let part = location.join(&format!("part-00012{}", codec.suffix()));
             assert!(content(&part).lines().map(str::to_owned).eq((0..50_000).map(|n| format!("line {n}"))));
-            let Some(Kind::File { size }) = list::look_up(&part).unwrap() else { panic!("{part} is gone") };
-            assert_eq!(committed, Committed::Written { bytes: size });
         });
     }
 }
@@ -190,10 +260,10 @@ fn two_attempts_with_one_number_do_not_write_one_file() {
     let folder = tempfile::tempdir().unwrap();
     let location = Location::parse(folder.path().to_str().unwrap()).unwrap().join("out");
     let output = OutputFolder::create(&location).unwrap();
-    let first = write(&output, 7, "a");
+    let first = open(&output, 7, "a");
 
     assert!(OutputFile::create(&output, "part-00000", 7, PLAIN).is_err());
-    first.commit().unwrap();
+    first.close().unwrap();
 }
 
 #[test]
@@ -203,25 +273,39 @@ fn large_objects_go_up_in_parts() {
     use super::remote::RemoteSink;
     use crate::io::stores::RemoteObject;
 
-    stores::install("s3://output-parts", Arc::new(InMemory::new()));
-    let location = Location::parse("s3://output-parts/a").unwrap();
-    let object = RemoteObject::new(&location, "s3://output-parts", "a").unwrap();
+    stores::install_writable("s3://output-parts", Arc::new(InMemory::new()));
+    let folder = OutputFolder::create(&Location::parse("s3://output-parts/out").unwrap()).unwrap();
+    let location = folder.location().join("part-00000");
+    let object = RemoteObject::new(&location, "s3://output-parts", "out/part-00000").unwrap();
     let data: Vec<u8> = (0..10_001_u32).map(|n| n as u8).collect();
-    let sink = || {
-        let mut sink = RemoteSink::with_part_bytes(object.clone(), 1000);
-        for piece in data.chunks(2345) {
-            sink.write_all(piece).unwrap();
-        }
-        sink
-    };
+    let mut sink = RemoteSink::with_part_bytes(object, 1000).unwrap();
+    for piece in data.chunks(2345) {
+        sink.write_all(piece).unwrap();
+    }
 
-    drop(sink());
-    assert_eq!(list::look_up(&location).unwrap(), None, "a dropped upload leaves nothing");
-    let late = sink();
-    assert_eq!(sink().commit().unwrap(), Committed::Written { bytes: 10_001 });
-    assert_eq!(late.commit().unwrap(), Committed::KeptEarlier);
+    let content = sink.close().unwrap();
+    assert!(matches!(&content, StagedContent::Upload { parts, .. } if parts.len() == 11), "{content:?}");
+    folder.publish(&[StagedFile { name: "part-00000".to_owned(), content }], &[]).unwrap();
 
     assert_eq!(read_bytes(&location, ReadOptions::default()).unwrap().unwrap(), data);
+}
+
+/// More uploads than are completed at a time.
+#[test]
+fn many_uploads_are_completed() {
+    stores::install_writable("s3://output-many", Arc::new(InMemory::new()));
+    let folder = OutputFolder::create(&Location::parse("s3://output-many/out").unwrap()).unwrap();
+    let part = |partition: usize| {
+        let mut file = OutputFile::create(&folder, &part_name(partition), 0, PLAIN).unwrap();
+        file.write_line(&partition.to_string()).unwrap();
+        file.close().unwrap()
+    };
+
+    folder.publish(&(0..100).map(part).collect::<Vec<_>>(), &[]).unwrap();
+
+    for partition in 0..100 {
+        assert_eq!(content(&folder.location().join(&part_name(partition))), format!("{partition}\n"));
+    }
 }
 
 #[test]

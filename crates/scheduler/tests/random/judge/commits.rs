@@ -22,6 +22,12 @@ impl Judge {
     ) {
         if decision == CommitDecision::Granted {
             let before = self.commits.insert((set.stage, partition), Holder { set, number });
+            // A rollback takes the right from the attempts before it. A stage that is not known was made up by a liar.
+            let is_rolled_back = |holder: &Holder| {
+                let may = self.sets.get(&set).is_none_or(|known| self.may_roll_back(known.launch.rdd));
+                may && holder.set.attempt < set.attempt
+            };
+            let before = before.filter(|holder| !is_rolled_back(holder));
             assert_eq!(before, None, "only one attempt may commit {partition} of {}", set.stage);
         }
     }

@@ -1,9 +1,9 @@
 //! Map outputs: stages start when their input is there, and nothing is looked for where nothing can be.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use firesteel_scheduler::{Scheduler, StageTaskKind};
-use firesteel_types::{Dependency, PartitionId, RddId, ShuffleDependency, StageAttemptId};
+use firesteel_types::{Dependency, Determinism, PartitionId, RddId, ShuffleDependency, StageAttemptId};
 
 use super::Judge;
 
@@ -68,5 +68,61 @@ impl Judge {
             let there = scheduler.map_outputs().outputs_on(*executor);
             assert_eq!(there, 0, "{executor} is gone with its map outputs");
         }
+    }
+
+    /// All outputs of an indeterminate shuffle are of one run: two runs of its maps deal their rows differently, and what
+    /// reads some of each gets rows twice and others not at all.
+    pub(super) fn check_runs(&mut self, scheduler: &Scheduler) {
+        let determinism = self.determinism();
+        for dependency in self.rdds.values().flat_map(|node| &node.dependencies) {
+            let Dependency::Shuffle(shuffle) = dependency else { continue };
+            if determinism.get(&shuffle.parent) != Some(&Determinism::Indeterminate)
+                || shuffle.roll_back_on_mismatch
+            {
+                // It may be repaired from now on, also if it is indeterminate again later.
+                self.repairable.insert(shuffle.shuffle);
+            }
+            if self.repairable.contains(&shuffle.shuffle) {
+                continue;
+            }
+            let outputs = (0..self.maps_of(shuffle)).filter_map(|map| {
+                scheduler.map_outputs().output(shuffle.shuffle, PartitionId(map)).map(|output| output.attempt)
+            });
+            let runs: BTreeSet<_> = outputs.map(|attempt| self.attempts[&attempt].task.set).collect();
+            assert!(runs.len() <= 1, "the outputs of {} are of one run: {runs:?}", shuffle.shuffle);
+        }
+    }
+
+    /// Whether a stage of this RDD can be rolled back: it reads what may come out otherwise, directly or not.
+    pub(super) fn may_roll_back(&self, rdd: RddId) -> bool {
+        let is_compared = |dependency: &Dependency| match dependency {
+            Dependency::Shuffle(shuffle) => shuffle.roll_back_on_mismatch,
+            Dependency::Narrow { .. } => false,
+        };
+        self.determinism().get(&rdd) == Some(&Determinism::Indeterminate)
+            || self.rdds.values().flat_map(|node| &node.dependencies).any(is_compared)
+    }
+
+    /// What a second run of each RDD may give.
+    fn determinism(&self) -> BTreeMap<RddId, Determinism> {
+        let mut known: BTreeMap<RddId, Determinism> = BTreeMap::new();
+        // Parents have lower ids.
+        for (id, node) in &self.rdds {
+            let of_dependency = |dependency: &Dependency| {
+                let parent = known.get(&dependency.parent()).copied().unwrap_or_default();
+                match dependency {
+                    Dependency::Shuffle(_) if parent == Determinism::Indeterminate => parent,
+                    Dependency::Shuffle(shuffle) if shuffle.ordered => Determinism::Determinate,
+                    Dependency::Shuffle(_) => Determinism::Unordered,
+                    Dependency::Narrow { .. } => parent,
+                }
+            };
+            let inputs = node.dependencies.iter().map(of_dependency).max().unwrap_or_default();
+            let is_sensitive = node.order_sensitive && inputs == Determinism::Unordered;
+            let own =
+                node.determinism.unwrap_or(if is_sensitive { Determinism::Indeterminate } else { inputs });
+            known.insert(*id, if node.checkpointed { Determinism::Determinate } else { own });
+        }
+        known
     }
 }

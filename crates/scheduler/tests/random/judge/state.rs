@@ -4,7 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use firesteel_scheduler::{Effect, Event, Scaling, Scheduler, SchedulerConfig, StageLaunch};
 use firesteel_types::{
-    AttemptId, ExecutorId, Host, JobId, ListenerEvent, PartitionId, RddId, RddNode, StageAttemptId, StageId,
+    AttemptId, ExecutorId, Host, JobId, ListenerEvent, PartitionId, RddId, RddNode, ShuffleId,
+    StageAttemptId, StageId,
 };
 
 use super::{
@@ -38,6 +39,8 @@ pub struct Judge {
     /// Stages whose tasks start all at once or not at all.
     pub(super) barrier_stages: BTreeSet<StageId>,
     pub(super) commits: BTreeMap<(StageId, PartitionId), Holder>,
+    /// Shuffles whose outputs may be of several runs, since all of these gave the same rows.
+    pub(super) repairable: BTreeSet<ShuffleId>,
     pub(super) batch: Batch,
     pub ahead_counts: AheadCounts,
     pub is_stopped: bool,
@@ -96,6 +99,7 @@ impl Judge {
             open_stages: BTreeSet::new(),
             barrier_stages: BTreeSet::new(),
             commits: BTreeMap::new(),
+            repairable: BTreeSet::new(),
             batch: Batch::default(),
             ahead_counts: AheadCounts::default(),
             is_stopped: false,
@@ -258,6 +262,7 @@ impl Judge {
         self.check_prompt_start();
         self.check_inputs(scheduler);
         self.check_output_places(scheduler);
+        self.check_runs(scheduler);
         self.check_jobs_told();
         if self.is_stopped {
             assert!(self.jobs.values().all(Job::is_over), "no job outlives the context");
