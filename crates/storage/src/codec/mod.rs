@@ -2,8 +2,9 @@
 //!
 //! From the bottom up: [`format`](mod@format) makes bytes of one value; [`Rows`] of many, some types in a faster way;
 //! [`Compression`] makes them fewer; a [`FrameWriter`] puts a header with a check before them, and a sequence of such
-//! frames is a block; [`Checksum`] is the checksum of a whole block, and [`ContentSum`] that of rows in any order. [`RowsWriter`] and [`RowsReader`] are what a caller
-//! uses: rows in, frames out, and back.
+//! frames is a block; [`Checksum`] is the checksum of a whole block, and [`ContentSum`] that of rows in any order.
+//! [`RowsWriter`] and [`RowsReader`] are what a caller uses: rows in, frames out, and back. A single value goes through
+//! [`append_value`] and [`read_value`].
 //!
 //! Does not know files, names of blocks, or who reads them.
 
@@ -19,6 +20,7 @@ mod rows;
 mod stream;
 #[cfg(test)]
 mod tests;
+mod value;
 
 pub use checksum::{Checksum, ChecksumMismatch, ChecksumWriter, VerifyingReader};
 pub use compression::{Compression, UnknownCompression};
@@ -30,3 +32,4 @@ pub use frame::{
 };
 pub use rows::Rows;
 pub use stream::{RowsReader, RowsWriter};
+pub use value::{append_value, read_value};
