@@ -17,6 +17,7 @@ pub mod format;
 mod frame;
 mod plain;
 mod rows;
+mod shape;
 mod stream;
 #[cfg(test)]
 mod tests;
@@ -31,5 +32,6 @@ pub use frame::{
     survey,
 };
 pub use rows::Rows;
+pub use shape::Shape;
 pub use stream::{RowsReader, RowsWriter};
 pub use value::{append_value, read_value};
