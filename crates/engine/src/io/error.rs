@@ -7,6 +7,8 @@
 use std::error::Error;
 use std::io;
 
+use firesteel_storage::codec::CodecError;
+
 use super::codec::Codec;
 use super::location::{KNOWN_SCHEMES, Location};
 
@@ -84,13 +86,25 @@ pub enum IoError {
     #[error("cannot use {location} as an object file: {reason} (byte {offset})")]
     CorruptObjectFile { location: String, offset: u64, reason: String },
 
+    /// An object file holds rows that look otherwise than those that were asked for.
+    #[error("{location} holds rows of {holds}, not {asked}; read it with the type that it was written with")]
+    OtherRows { location: String, holds: String, asked: String },
+
+    /// Rows of this type could be written but never read again.
+    #[error("cannot keep rows in {location} that cannot be read again")]
+    Unreadable {
+        location: String,
+        #[source]
+        source: CodecError,
+    },
+
     /// The rows in an object file are intact but not of the type that was asked for.
     #[error("cannot decode row {row} of {location}; was it written with another type?")]
     Decode {
         location: String,
         row: u64,
         #[source]
-        source: postcard::Error,
+        source: CodecError,
     },
 
     /// A row could not be serialized.
@@ -99,7 +113,7 @@ pub enum IoError {
         location: String,
         row: u64,
         #[source]
-        source: postcard::Error,
+        source: CodecError,
     },
 
     /// The output folder is there already, and what it holds is never overwritten.
