@@ -62,7 +62,7 @@ pub enum RowError {
     /// The type can only be read from a format that names its fields, such as JSON.
     #[error(
         "the type asks for the names of its fields, which these bytes do not hold; \
-         remove serde's `flatten` attribute from it"
+         remove serde's `flatten` or `tag` attribute from it"
     )]
     NotNamed,
 
