@@ -1,8 +1,7 @@
 //! Damaged bytes for everything that drivers and executors read from each other: an error each time, never a panic, and
 //! never more memory than the bytes are worth.
 //!
-//! The programs of stages are left out: they name functions of the executable by their place, so only bytes of
-//! authenticated peers with the same build are thawed at all. Rows, shuffle files and blocks are treated likewise in the
+//! The programs of stages are in [`programs`]. Rows, shuffle files and blocks are treated likewise in the
 //! `storage` crate, object files and checkpoints beside their reader, frames and handshakes in the `net` crate.
 //!
 //! Longer runs: `PROPTEST_CASES=1000000 cargo test -p firesteel --lib fuzz`.
@@ -34,8 +33,9 @@ use crate::{
     stage::{ResultValue, TaskOutput},
 };
 
-#[path = "../../../testing/damage.rs"]
+#[path = "../../../../testing/damage.rs"]
 mod damage;
+mod programs;
 
 use damage::{damaged, many};
 
