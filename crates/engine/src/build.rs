@@ -29,7 +29,7 @@ impl Build {
     }
 
     /// The build of the image that begins at `start`.
-    fn of_memory<'a>(start: usize, read: Read<'_, 'a>) -> Option<Self> {
+    fn of_memory(start: usize, read: Read<'_, '_>) -> Option<Self> {
         let segments = Segment::all(start, read)?;
         if let Some(id) = segments.iter().find_map(|segment| linker_id(segment, read)) {
             return Some(Self(id));
@@ -122,7 +122,7 @@ mod tests {
     use super::*;
 
     /// The smallest image: a header, a segment of code, a writable one, and notes if there are any.
-    fn image(code: &[u8; 8], data: &[u8; 8], notes: &[u8]) -> Vec<u8> {
+    fn image(code: &[u8], data: &[u8], notes: &[u8]) -> Vec<u8> {
         const END: usize = 64 + 3 * 56;
         let mut image = vec![0; END];
         image[..6].copy_from_slice(b"\x7fELF\x02\x01");

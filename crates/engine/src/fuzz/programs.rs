@@ -6,7 +6,7 @@ use proptest::prelude::*;
 
 use super::{
     damage::{damaged, many},
-    measured,
+    memory::measured,
 };
 use crate::{
     Parent, RangePartitioner, RddHandle,

@@ -95,7 +95,7 @@ pub enum IoError {
     Unreadable {
         location: String,
         #[source]
-        source: CodecError,
+        source: Box<CodecError>,
     },
 
     /// The rows in an object file are intact but not of the type that was asked for.
@@ -104,7 +104,7 @@ pub enum IoError {
         location: String,
         row: u64,
         #[source]
-        source: CodecError,
+        source: Box<CodecError>,
     },
 
     /// A row could not be serialized.
@@ -113,7 +113,7 @@ pub enum IoError {
         location: String,
         row: u64,
         #[source]
-        source: CodecError,
+        source: Box<CodecError>,
     },
 
     /// The output folder is there already, and what it holds is never overwritten.

@@ -101,7 +101,7 @@ mod tests {
     #[test]
     fn a_function_that_was_never_given_is_not_conjured() {
         let mut frozen = Frozen::default();
-        Func::new(Arc::new(()), |_: &(), x: u32| x + 1, RddId(1)).freeze(&mut frozen).unwrap();
+        Func::new(Arc::new(()), |(): &(), x: u32| x + 1, RddId(1)).freeze(&mut frozen).unwrap();
         let bytes = frozen.into_bytes();
 
         let refused = Func::<(), Void>::thaw(&mut Thawing::new(&bytes)).err().unwrap();

@@ -103,7 +103,10 @@ c000-d000 r--p 00002000 fd:01 9 /app/with spaces.so (deleted)
 
     #[test]
     fn an_image_is_the_file_that_holds_the_anchor_and_no_other() {
-        assert_eq!(Image::in_maps(MAPS, 0x2800).unwrap().constant, [0x1000..0x3000]);
+        assert_eq!(
+            Image::in_maps(MAPS, 0x2800).unwrap().constant,
+            vec![Range { start: 0x1000, end: 0x3000 }]
+        );
         assert_eq!(Image::in_maps(MAPS, 0xb001).unwrap().constant, [0xa000..0xb000, 0xc000..0xd000]);
         assert!(Image::in_maps(MAPS, 0x8800).is_none());
         assert!(Image::in_maps(MAPS, 0x5000).is_none());

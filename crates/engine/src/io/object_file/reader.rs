@@ -103,7 +103,7 @@ fn open<T: DeserializeOwned>(location: &Location) -> Result<(Source, Header), Io
         .ok_or_else(|| corrupt(location, at, "the shape of its rows is damaged".to_owned()))?;
     let asked = Shape::of::<T>().map_err(|source| IoError::Unreadable {
         location: location.to_string(),
-        source: CodecError::Decode { type_name: type_name::<T>(), source },
+        source: Box::new(CodecError::Decode { type_name: type_name::<T>(), source }),
     })?;
     if holds != asked {
         let (holds, asked) = (holds.to_string(), asked.to_string());
@@ -140,7 +140,7 @@ fn decode<T: DeserializeOwned>(
     out: &mut Vec<T>,
 ) -> Result<(), IoError> {
     let failed = |row, source| {
-        let source = CodecError::Decode { type_name: type_name::<T>(), source };
+        let source = Box::new(CodecError::Decode { type_name: type_name::<T>(), source });
         IoError::Decode { location: location.to_string(), row, source }
     };
     let mut decoder = Decoder::new(plain);

@@ -30,7 +30,7 @@ impl<T: Serialize + DeserializeOwned> ObjectWriter<T> {
     pub(crate) fn new(mut file: OutputFile, compression: Compression) -> Result<Self, IoError> {
         let shape = Shape::of::<T>().map_err(|source| IoError::Unreadable {
             location: file.location().to_string(),
-            source: CodecError::Decode { type_name: type_name::<T>(), source },
+            source: Box::new(CodecError::Decode { type_name: type_name::<T>(), source }),
         })?;
         let (shape_length, shape) = shape_bytes(&shape);
         file.write_all(&Header { compression, shape_length }.to_bytes())?;
@@ -45,7 +45,7 @@ impl<T: Serialize + DeserializeOwned> ObjectWriter<T> {
         if let Err(source) = Encoder::new(&mut self.block).append(row) {
             self.block.truncate(before);
             let (location, row) = (self.file.location().to_string(), self.total_rows);
-            let source = CodecError::Encode { type_name: type_name::<T>(), source };
+            let source = Box::new(CodecError::Encode { type_name: type_name::<T>(), source });
             return Err(IoError::Encode { location, row, source });
         }
         self.block_rows += 1;

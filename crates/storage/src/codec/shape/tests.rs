@@ -3,10 +3,11 @@
 use std::collections::{BTreeMap, HashSet};
 use std::num::NonZeroU32;
 
-use serde::de::Deserializer;
+use serde::de::{DeserializeOwned, Deserializer};
 use serde::{Deserialize, Serialize};
 
-use super::*;
+use super::text::{Shape, TEXT_MAX};
+use crate::codec::format::RowError;
 
 #[track_caller]
 fn has_shape<T: DeserializeOwned>(expected: &str) {
