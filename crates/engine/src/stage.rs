@@ -1,6 +1,6 @@
 //! A stage as the runtime sees it: something that computes one partition, without types.
 
-use std::{any::Any, sync::Arc};
+use std::{any::Any, marker::PhantomData, sync::Arc};
 
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
@@ -11,7 +11,7 @@ use firesteel_types::ShuffleId;
 use crate::{
     executor::TaskContext,
     rdd::RddHandle,
-    ship::{Entry, Frozen, Ship, ShipError, ThawFn, Thawing},
+    ship::{Entry, Frozen, Ship, ShipError, Thaw, Thawing},
 };
 
 /// In which form tasks exchange values with others.
@@ -80,11 +80,19 @@ pub(crate) enum ResultValue {
     Typed(Box<dyn Any + Send>),
 }
 
-/// Appends `program` to `out` with the entry point that builds it again.
+/// Builds a program of type `P`.
+struct ThawProgram<P>(PhantomData<P>);
+
+impl<P: StageProgram + Ship + 'static> Thaw<Arc<dyn StageProgram>> for ThawProgram<P> {
+    fn thaw(input: &mut Thawing<'_>) -> Result<Arc<dyn StageProgram>, ShipError> {
+        Ok(Arc::new(P::thaw(input)?))
+    }
+}
+
+/// The shipped form of `program`, with the entry point that builds it again in front.
 pub(crate) fn freeze_program<P: StageProgram + Ship + 'static>(program: &P) -> Result<Vec<u8>, ShipError> {
     let mut out = Frozen::default();
-    let thaw: ThawFn<Arc<dyn StageProgram>> = |input| Ok(Arc::new(P::thaw(input)?) as Arc<dyn StageProgram>);
-    Entry::new(thaw).freeze(&mut out)?;
+    Entry::of::<ThawProgram<P>>().freeze(&mut out)?;
     Ship::freeze(program, &mut out)?;
     Ok(out.into_bytes())
 }
@@ -92,6 +100,7 @@ pub(crate) fn freeze_program<P: StageProgram + Ship + 'static>(program: &P) -> R
 /// Builds a program from its shipped form.
 pub(crate) fn thaw_program(bytes: &[u8]) -> Result<Arc<dyn StageProgram>, ShipError> {
     let mut input = Thawing::new(bytes);
-    let entry = Entry::<Arc<dyn StageProgram>>::thaw(&mut input)?;
-    entry.get()(&mut input)
+    let program = Entry::<Arc<dyn StageProgram>>::thaw(&mut input)?.build(&mut input)?;
+    input.finish()?;
+    Ok(program)
 }

@@ -1,10 +1,11 @@
 //! The handle of an accumulator.
 
-use std::{fmt, sync::Arc};
+use std::{any::type_name, fmt, sync::Arc};
 
 use parking_lot::Mutex;
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::{Deserialize, Deserializer, Serialize, Serializer, ser::Error as _};
 
+use firesteel_storage::codec::Shape;
 use firesteel_types::AccumulatorId;
 
 use super::{Accumulate, Collection, DoubleSum, LongSum, registry::Total};
@@ -232,6 +233,10 @@ impl<A: Accumulate> fmt::Debug for Accumulator<A> {
 /// What travels is the id and a zero to begin with, never the total.
 impl<A: Accumulate> Serialize for Accumulator<A> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        // What tasks add must be readable when it comes back, or the driver would miss it.
+        Shape::of::<A>().map_err(|source| {
+            S::Error::custom(format!("cannot deserialize values of type {}: {source}", type_name::<A>()))
+        })?;
         (self.id, &self.zero).serialize(serializer)
     }
 }

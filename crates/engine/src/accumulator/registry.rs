@@ -9,6 +9,7 @@ use hashbrown::HashMap;
 use parking_lot::Mutex;
 
 use firesteel_scheduler::AccumulatorScope;
+use firesteel_storage::codec;
 use firesteel_types::{Accumulable, AccumulatorId};
 
 use super::{Accumulate, Updates, task::UpdateValue};
@@ -35,7 +36,7 @@ impl<A: Accumulate> Total for Mutex<A> {
             UpdateValue::Typed(update) => {
                 *update.downcast::<A>().map_err(|_| "it has another type".to_owned())?
             }
-            UpdateValue::Bytes(bytes) => postcard::from_bytes(&bytes).map_err(|error| error.to_string())?,
+            UpdateValue::Bytes(bytes) => codec::read_value(&bytes).map_err(|error| error.to_string())?,
         };
         let update_text = shown.then(|| shorten(&update));
         let mut total = self.lock();

@@ -6,6 +6,7 @@ use bytes::Bytes;
 use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 
+use firesteel_storage::codec::{self, CodecError};
 use firesteel_types::AccumulatorId;
 
 use super::Accumulate;
@@ -19,7 +20,7 @@ pub(crate) struct TaskAccumulators(Mutex<Vec<(AccumulatorId, Box<dyn Update>)>>)
 trait Update: Send {
     fn is_zero(&self) -> bool;
     fn as_any_mut(&mut self) -> &mut dyn Any;
-    fn into_value(self: Box<Self>, form: Form) -> UpdateValue;
+    fn into_value(self: Box<Self>, form: Form) -> Result<UpdateValue, CodecError>;
 }
 
 impl<A: Accumulate> Update for A {
@@ -31,11 +32,14 @@ impl<A: Accumulate> Update for A {
         self
     }
 
-    fn into_value(self: Box<Self>, form: Form) -> UpdateValue {
+    fn into_value(self: Box<Self>, form: Form) -> Result<UpdateValue, CodecError> {
         match form {
-            Form::Typed => UpdateValue::Typed(self),
-            // An update that cannot be serialized is as unreadable as one that was garbled.
-            Form::Shipped => UpdateValue::Bytes(postcard::to_stdvec(&*self).unwrap_or_default().into()),
+            Form::Typed => Ok(UpdateValue::Typed(self)),
+            Form::Shipped => {
+                let mut bytes = Vec::new();
+                codec::append_value(&*self, &mut bytes)?;
+                Ok(UpdateValue::Bytes(bytes.into()))
+            }
         }
     }
 }
@@ -57,11 +61,13 @@ impl TaskAccumulators {
         Some(updates.swap_remove(place).1)
     }
 
-    /// What the task added, for its report. Copies that nothing was added to stay behind.
-    pub(crate) fn take(&self, form: Form) -> Updates {
+    /// What the task added, for its report. Copies that nothing was added to stay behind. Fails where one cannot be
+    /// serialized: the driver would miss what was added to it.
+    pub(crate) fn take(&self, form: Form) -> Result<Updates, CodecError> {
         let updates = std::mem::take(&mut *self.0.lock());
         let added = updates.into_iter().filter(|(_, update)| !update.is_zero());
-        Updates(added.map(|(id, update)| (id, update.into_value(form))).collect())
+        let values = added.map(|(id, update)| Ok((id, update.into_value(form)?)));
+        values.collect::<Result<_, _>>().map(Updates)
     }
 }
 

@@ -20,7 +20,7 @@ pub(crate) struct FoldRows<A, E, F> {
     function: Func<E, F>,
 }
 
-crate::ship!(impl[A: Data, E: Data, F] FoldRows<A, E, F> { function; values start });
+crate::ship!(impl[A: Data, E: Data, F: 'static] FoldRows<A, E, F> { function; values start });
 
 impl<A: Data, E: Data, F: Copy + 'static> FoldRows<A, E, F> {
     pub(crate) fn new<R: Rdd>(rdd: &R, start: A, env: Arc<E>, f: F) -> Self
@@ -52,7 +52,7 @@ where
 /// Reduces rows two by two; none is left of no rows.
 pub(crate) struct ReduceRows<E, F>(Func<E, F>);
 
-impl<E: Data, F> Ship for ReduceRows<E, F> {
+impl<E: Data, F: 'static> Ship for ReduceRows<E, F> {
     fn freeze(&self, out: &mut crate::ship::Frozen) -> Result<(), crate::ship::ShipError> {
         self.0.freeze(out)
     }

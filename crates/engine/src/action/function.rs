@@ -1,5 +1,6 @@
 //! What a job does with each partition.
 
+use firesteel_storage::codec;
 use serde::{Serialize, de::DeserializeOwned};
 
 use crate::{
@@ -39,13 +40,14 @@ impl<R: Rdd, J: JobFunction<R::Item>> StageProgram for ResultTask<R, J> {
                 let size_bytes = J::size_of(&output);
                 TaskOutput::Result { value: ResultValue::Typed(Box::new(output)), size_bytes }
             }
-            Form::Shipped => match postcard::to_stdvec(&output) {
-                Ok(bytes) => {
-                    let size_bytes = bytes.len() as u64;
-                    TaskOutput::Result { value: ResultValue::Bytes(bytes.into()), size_bytes }
+            Form::Shipped => {
+                let mut bytes = Vec::new();
+                if let Err(error) = codec::append_value(&output, &mut bytes) {
+                    abort_task(Abort::ResultNotSerializable { message: error.to_string() });
                 }
-                Err(error) => abort_task(Abort::ResultNotSerializable { message: error.to_string() }),
-            },
+                let size_bytes = bytes.len() as u64;
+                TaskOutput::Result { value: ResultValue::Bytes(bytes.into()), size_bytes }
+            }
         }
     }
 

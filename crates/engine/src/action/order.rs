@@ -81,7 +81,7 @@ struct FirstRows<E, F, D> {
     ranked: PhantomData<fn() -> D>,
 }
 
-impl<E: Data, F, D: 'static> Ship for FirstRows<E, F, D> {
+impl<E: Data, F: 'static, D: 'static> Ship for FirstRows<E, F, D> {
     fn freeze(&self, out: &mut Frozen) -> Result<(), ShipError> {
         self.function.freeze(out)?;
         out.value(&self.most)

@@ -17,7 +17,7 @@ use crate::{
 /// Gives what the user's function makes of all rows of a partition.
 struct OnRows<E, F>(Func<E, F>);
 
-impl<E: Data, F> Ship for OnRows<E, F> {
+impl<E: Data, F: 'static> Ship for OnRows<E, F> {
     fn freeze(&self, out: &mut Frozen) -> Result<(), ShipError> {
         self.0.freeze(out)
     }

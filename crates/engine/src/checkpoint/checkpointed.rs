@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use parking_lot::RwLock;
+use serde::{Deserialize, Serialize};
 
 use firesteel_types::{PartitionId, StorageLevel};
 
@@ -168,30 +169,39 @@ impl<R: Rdd> Clone for Checkpointed<R> {
     }
 }
 
+/// Where the rows come from, as it is shipped. The parent follows where there is one.
+#[derive(Serialize, Deserialize)]
+enum ShippedSource {
+    Computed,
+    Kept,
+    Files(Location),
+    Blocks,
+}
+
 impl<R: Rdd> Ship for Checkpointed<R> {
     fn freeze(&self, out: &mut Frozen) -> Result<(), ShipError> {
         self.handle.freeze(out)?;
         match &*self.source() {
             Source::Computed(parent) => {
-                out.value(&0_u8)?;
+                out.value(&ShippedSource::Computed)?;
                 Ship::freeze(parent, out)
             }
             Source::Kept(parent) => {
-                out.value(&1_u8)?;
+                out.value(&ShippedSource::Kept)?;
                 Ship::freeze(parent, out)
             }
-            Source::Files(folder) => out.value(&(2_u8, folder)),
-            Source::Blocks => out.value(&3_u8),
+            Source::Files(folder) => out.value(&ShippedSource::Files(folder.clone())),
+            Source::Blocks => out.value(&ShippedSource::Blocks),
         }
     }
 
     fn thaw(input: &mut Thawing<'_>) -> Result<Self, ShipError> {
         let handle = RddHandle::thaw(input)?;
-        let source = match input.value::<u8>()? {
-            0 => Source::Computed(R::thaw(input)?),
-            1 => Source::Kept(R::thaw(input)?),
-            2 => Source::Files(input.value()?),
-            _ => Source::Blocks,
+        let source = match input.value()? {
+            ShippedSource::Computed => Source::Computed(R::thaw(input)?),
+            ShippedSource::Kept => Source::Kept(R::thaw(input)?),
+            ShippedSource::Files(folder) => Source::Files(folder),
+            ShippedSource::Blocks => Source::Blocks,
         };
         Ok(Self { handle, source: Arc::new(RwLock::new(Arc::new(source))) })
     }

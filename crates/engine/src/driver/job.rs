@@ -6,6 +6,7 @@ use parking_lot::Mutex;
 use serde::de::DeserializeOwned;
 
 use firesteel_scheduler::{JobError, Partitions};
+use firesteel_storage::codec;
 use firesteel_types::Properties;
 
 use crate::{
@@ -85,9 +86,7 @@ pub(crate) fn read_result<U: DeserializeOwned + 'static>(value: ResultValue) -> 
             let value = value.downcast::<U>().map_err(|_| "the result has another type".to_owned())?;
             Ok(*value)
         }
-        ResultValue::Bytes(bytes) => postcard::from_bytes(&bytes).map_err(|error| {
-            format!("cannot deserialize a result of type {}: {error}", std::any::type_name::<U>())
-        }),
+        ResultValue::Bytes(bytes) => codec::read_value(&bytes).map_err(|error| error.to_string()),
         ResultValue::Stored | ResultValue::Dropped => Err("the result was not sent along".to_owned()),
     }
 }

@@ -11,6 +11,7 @@ use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 
 use firesteel_scheduler::TaskDescription;
+use firesteel_storage::codec::CodecError;
 use firesteel_types::{AttemptId, Properties, RddId, TaskFailure, TaskMetrics};
 
 use super::{Abort, Environment, KillSwitch, TaskContext, TaskIdentity, abort_task, blame, hook, memory};
@@ -170,8 +171,9 @@ impl Executor {
         };
         let run_time_us = began.elapsed().as_micros() as u64;
         let (end, updates) = match contain(|| task.accumulators().take(self.form)) {
-            Ok(updates) => (end, updates),
-            Err(message) => (unreported(end, &message), Updates::default()),
+            Ok(Ok(updates)) => (end, updates),
+            Ok(Err(error)) => (unreported(end, unserializable(&error)), Updates::default()),
+            Err(message) => (unreported(end, panicked_accumulator(&message)), Updates::default()),
         };
         TaskContext::set_current(None);
         self.kills.lock().remove(&attempt);
@@ -217,15 +219,23 @@ fn complete(task: &TaskContext, output: TaskOutput) -> ReportedEnd {
 }
 
 /// What a task added to accumulators cannot be told: it has not succeeded.
-fn unreported(end: ReportedEnd, message: &str) -> ReportedEnd {
+fn unreported(end: ReportedEnd, failure: TaskFailure) -> ReportedEnd {
     match end {
         ReportedEnd::Finished(output) => {
             discard(output);
-            let message = format!("an accumulator that the task added to panicked: {message}");
-            ReportedEnd::Failed { failure: TaskFailure::panicked(message), operator: None }
+            ReportedEnd::Failed { failure, operator: None }
         }
         failed @ ReportedEnd::Failed { .. } => failed,
     }
+}
+
+fn panicked_accumulator(message: &str) -> TaskFailure {
+    TaskFailure::panicked(format!("an accumulator that the task added to panicked: {message}"))
+}
+
+fn unserializable(error: &CodecError) -> TaskFailure {
+    let message = format!("an accumulator that the task added to: {error}");
+    TaskFailure::ResultNotSerializable { message }
 }
 
 /// What an unwound task reports: an order to end wins over all else, then a lost map output, then the error itself.

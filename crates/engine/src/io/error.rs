@@ -7,6 +7,7 @@
 use std::error::Error;
 use std::io;
 
+use firesteel_storage::codec::CodecError;
 use firesteel_types::settings;
 
 use super::codec::Codec;
@@ -97,13 +98,25 @@ pub enum IoError {
     #[error("cannot use {location} as an object file: {reason} (byte {offset})")]
     CorruptObjectFile { location: String, offset: u64, reason: String },
 
+    /// An object file holds rows that look otherwise than those that were asked for.
+    #[error("{location} holds rows of {holds}, not {asked}; read it with the type that it was written with")]
+    OtherRows { location: String, holds: String, asked: String },
+
+    /// Rows of this type could be written but never read again.
+    #[error("cannot keep rows in {location} that cannot be read again")]
+    Unreadable {
+        location: String,
+        #[source]
+        source: Box<CodecError>,
+    },
+
     /// The rows in an object file are intact but not of the type that was asked for.
     #[error("cannot decode row {row} of {location}; was it written with another type?")]
     Decode {
         location: String,
         row: u64,
         #[source]
-        source: postcard::Error,
+        source: Box<CodecError>,
     },
 
     /// A row could not be written as text.
@@ -118,7 +131,7 @@ pub enum IoError {
         location: String,
         row: u64,
         #[source]
-        source: postcard::Error,
+        source: Box<CodecError>,
     },
 
     /// The output folder is there already, and what it holds is never overwritten.

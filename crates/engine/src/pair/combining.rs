@@ -25,7 +25,7 @@ use crate::{
 };
 
 /// The map side of a shuffle whose values are combined before they are dealt.
-pub(crate) struct MapSideCombine<K, V, A> {
+pub(crate) struct MapSideCombine<K: 'static, V, A> {
     pub(crate) combiner: A,
     pub(crate) partitioner: KeyPartitioner<K>,
     pub(crate) value: PhantomData<fn() -> V>,

@@ -187,7 +187,7 @@ fn place_of(groups: usize) -> u32 {
 }
 
 /// Deals rows as they are, with the hash of the key compiled into the loop.
-struct DealInline<K, V> {
+struct DealInline<K: 'static, V> {
     partitioner: KeyPartitioner<K>,
     value: PhantomData<fn() -> V>,
 }

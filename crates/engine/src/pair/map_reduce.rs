@@ -41,7 +41,7 @@ impl<'row, Q: ?Sized, V> Emit<'row, Q, V> {
 }
 
 /// The map side: `function` emits, `combiner` combines.
-struct EmitAndCombine<Q: ToOwned + ?Sized, V, E, F, A> {
+struct EmitAndCombine<Q: ToOwned<Owned: 'static> + ?Sized, V, E, F, A> {
     function: Func<E, F>,
     combiner: A,
     partitioner: KeyPartitioner<Q::Owned>,

@@ -19,7 +19,7 @@ pub struct MapValues<R, E, F> {
     pub(super) function: Func<E, F>,
 }
 
-crate::ship!(impl[R: Ship, E: Data, F] MapValues<R, E, F> { parent, handle, function });
+crate::ship!(impl[R: Ship, E: Data, F: 'static] MapValues<R, E, F> { parent, handle, function });
 
 impl<R: Clone, E, F> Clone for MapValues<R, E, F> {
     fn clone(&self) -> Self {
@@ -64,7 +64,7 @@ pub struct FlatMapValues<R, E, F> {
     pub(super) function: Func<E, F>,
 }
 
-crate::ship!(impl[R: Ship, E: Data, F] FlatMapValues<R, E, F> { parent, handle, function });
+crate::ship!(impl[R: Ship, E: Data, F: 'static] FlatMapValues<R, E, F> { parent, handle, function });
 
 impl<R: Clone, E, F> Clone for FlatMapValues<R, E, F> {
     fn clone(&self) -> Self {

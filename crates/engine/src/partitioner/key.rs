@@ -1,11 +1,11 @@
 //! Partitioners for keys of one type, the user's own among them.
 
-use std::{any::Any, hash::Hash, sync::Arc};
+use std::{any::Any, hash::Hash, marker::PhantomData, sync::Arc};
 
 use serde::{Serialize, de::DeserializeOwned};
 
 use super::{AnyPartitioner, HashPartitioner, hash_of};
-use crate::ship::{Entry, Frozen, Ship, ShipError, ThawFn, Thawing};
+use crate::ship::{Entry, Frozen, Ship, ShipError, Thaw, Thawing};
 
 /// A rule of the user's own that deals keys to partitions.
 ///
@@ -40,10 +40,10 @@ pub trait Partitioner<K>: PartialEq + Serialize + DeserializeOwned + Send + Sync
 /// Any rule that deals keys of type `K` to partitions.
 ///
 /// A number stands for a hash partitioner with so many partitions.
-pub struct KeyPartitioner<K> {
+pub struct KeyPartitioner<K: 'static> {
     rule: Rule<K>,
     /// Builds it again on the other side; kept from where the abilities of `K` were known.
-    thaw: ThawFn<Self>,
+    thaw: Entry<Self>,
 }
 
 enum Rule<K> {
@@ -77,6 +77,24 @@ impl<K: 'static, P: Partitioner<K>> DealKeys<K> for P {
     }
 }
 
+/// Builds a partitioner by hash.
+struct ThawHash;
+
+impl<K: Hash + 'static> Thaw<KeyPartitioner<K>> for ThawHash {
+    fn thaw(input: &mut Thawing<'_>) -> Result<KeyPartitioner<K>, ShipError> {
+        Ok(KeyPartitioner::hash(input.value()?))
+    }
+}
+
+/// Builds a partitioner by a rule of the user's own.
+struct ThawCustom<P>(PhantomData<P>);
+
+impl<K: 'static, P: Partitioner<K>> Thaw<KeyPartitioner<K>> for ThawCustom<P> {
+    fn thaw(input: &mut Thawing<'_>) -> Result<KeyPartitioner<K>, ShipError> {
+        Ok(KeyPartitioner::custom(input.value::<P>()?))
+    }
+}
+
 impl<K: 'static> KeyPartitioner<K> {
     /// Deals by hash to `partitions` partitions.
     ///
@@ -89,7 +107,7 @@ impl<K: 'static> KeyPartitioner<K> {
         K: Hash,
     {
         let rule = Rule::Hash(HashPartitioner::new(partitions), hash_of::<K>);
-        Self { rule, thaw: |input| Ok(Self::hash(input.value()?)) }
+        Self { rule, thaw: Entry::of::<ThawHash>() }
     }
 
     /// Deals by a rule of the user's own.
@@ -102,7 +120,7 @@ impl<K: 'static> KeyPartitioner<K> {
     pub fn custom<P: Partitioner<K>>(partitioner: P) -> Self {
         let partitions = partitioner.num_partitions();
         let rule = Rule::Custom { partitions, deal: Arc::new(partitioner) };
-        Self { rule, thaw: |input| Ok(Self::custom(input.value::<P>()?)) }
+        Self { rule, thaw: Entry::of::<ThawCustom<P>>() }
     }
 
     /// How many partitions there are.
@@ -182,7 +200,7 @@ fn checked<K: 'static>(deal: &dyn DealKeys<K>, key: &K, partitions: u32) -> u32 
     partition
 }
 
-impl<K> Clone for KeyPartitioner<K> {
+impl<K: 'static> Clone for KeyPartitioner<K> {
     fn clone(&self) -> Self {
         let rule = match &self.rule {
             Rule::Hash(hash, of) => Rule::Hash(*hash, *of),
@@ -207,7 +225,7 @@ impl<K: 'static> PartialEq for KeyPartitioner<K> {
 
 impl<K: 'static> Ship for KeyPartitioner<K> {
     fn freeze(&self, out: &mut Frozen) -> Result<(), ShipError> {
-        Entry::new(self.thaw).freeze(out)?;
+        self.thaw.freeze(out)?;
         match &self.rule {
             Rule::Hash(hash, _) => out.value(&hash.num_partitions()),
             Rule::Custom { deal, .. } => deal.freeze(out),
@@ -215,7 +233,7 @@ impl<K: 'static> Ship for KeyPartitioner<K> {
     }
 
     fn thaw(input: &mut Thawing<'_>) -> Result<Self, ShipError> {
-        Entry::<Self>::thaw(input)?.get()(input)
+        Entry::<Self>::thaw(input)?.build(input)
     }
 }
 

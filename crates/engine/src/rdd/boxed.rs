@@ -1,6 +1,6 @@
 //! RDDs without their type, where one name is needed.
 
-use std::sync::Arc;
+use std::{marker::PhantomData, sync::Arc};
 
 use firesteel_types::PartitionId;
 
@@ -8,7 +8,7 @@ use super::{Rdd, RddHandle, Rows, bury};
 use crate::{
     data::Data,
     executor::TaskContext,
-    ship::{Entry, Frozen, Ship, ShipError, ThawFn, Thawing},
+    ship::{Entry, Frozen, Ship, ShipError, Thaw, Thawing},
 };
 
 /// Any [`Rdd`] with rows of type `T`. Made by [`boxed`](crate::Transform::boxed).
@@ -35,9 +35,17 @@ impl<R: Rdd> AnyRdd<R::Item> for R {
     }
 
     fn freeze(&self, out: &mut Frozen) -> Result<(), ShipError> {
-        let thaw: ThawFn<BoxRdd<R::Item>> = |input| Ok(BoxRdd::new(R::thaw(input)?));
-        Entry::new(thaw).freeze(out)?;
+        Entry::of::<ThawBoxed<R>>().freeze(out)?;
         Ship::freeze(self, out)
+    }
+}
+
+/// Builds an RDD of type `R` and boxes it.
+struct ThawBoxed<R>(PhantomData<R>);
+
+impl<R: Rdd> Thaw<BoxRdd<R::Item>> for ThawBoxed<R> {
+    fn thaw(input: &mut Thawing<'_>) -> Result<BoxRdd<R::Item>, ShipError> {
+        Ok(BoxRdd::new(R::thaw(input)?))
     }
 }
 
@@ -75,7 +83,7 @@ impl<T: Data> Ship for BoxRdd<T> {
     }
 
     fn thaw(input: &mut Thawing<'_>) -> Result<Self, ShipError> {
-        Entry::<Self>::thaw(input)?.get()(input)
+        Entry::<Self>::thaw(input)?.build(input)
     }
 }
 

@@ -19,7 +19,7 @@ pub struct Filter<R, E, F> {
     pub(super) function: Func<E, F>,
 }
 
-crate::ship!(impl[R: Ship, E: Data, F] Filter<R, E, F> { parent, handle, function });
+crate::ship!(impl[R: Ship, E: Data, F: 'static] Filter<R, E, F> { parent, handle, function });
 
 impl<R: Clone, E, F> Clone for Filter<R, E, F> {
     fn clone(&self) -> Self {

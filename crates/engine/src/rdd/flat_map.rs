@@ -23,7 +23,7 @@ pub struct FlatMap<R, E, F> {
     pub(super) function: Func<E, F>,
 }
 
-crate::ship!(impl[R: Ship, E: Data, F] FlatMap<R, E, F> { parent, handle, function });
+crate::ship!(impl[R: Ship, E: Data, F: 'static] FlatMap<R, E, F> { parent, handle, function });
 
 impl<R: Clone, E, F> Clone for FlatMap<R, E, F> {
     fn clone(&self) -> Self {

@@ -19,7 +19,7 @@ pub struct Map<R, E, F> {
     pub(super) function: Func<E, F>,
 }
 
-crate::ship!(impl[R: Ship, E: Data, F] Map<R, E, F> { parent, handle, function });
+crate::ship!(impl[R: Ship, E: Data, F: 'static] Map<R, E, F> { parent, handle, function });
 
 impl<R: Clone, E, F> Clone for Map<R, E, F> {
     fn clone(&self) -> Self {

@@ -21,7 +21,7 @@ pub struct MapPartitions<R, E, F> {
     pub(super) function: Func<E, F>,
 }
 
-crate::ship!(impl[R: Ship, E: Data, F] MapPartitions<R, E, F> { parent, handle, function });
+crate::ship!(impl[R: Ship, E: Data, F: 'static] MapPartitions<R, E, F> { parent, handle, function });
 
 impl<R: Clone, E, F> Clone for MapPartitions<R, E, F> {
     fn clone(&self) -> Self {

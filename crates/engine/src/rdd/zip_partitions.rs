@@ -21,7 +21,7 @@ pub struct ZipPartitions<A, B, E, F> {
     pub(super) function: Func<E, F>,
 }
 
-crate::ship!(impl[A: Ship, B: Ship, E: Data, F] ZipPartitions<A, B, E, F> { left, right, handle, function });
+crate::ship!(impl[A: Ship, B: Ship, E: Data, F: 'static] ZipPartitions<A, B, E, F> { left, right, handle, function });
 
 impl<A: Clone, B: Clone, E, F> Clone for ZipPartitions<A, B, E, F> {
     fn clone(&self) -> Self {

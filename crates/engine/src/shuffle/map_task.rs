@@ -33,7 +33,7 @@ pub(crate) trait MapSide<T>: Ship + Send + Sync + 'static {
 }
 
 /// Deals rows as they are.
-pub(crate) struct Deal<K, V> {
+pub(crate) struct Deal<K: 'static, V> {
     pub(crate) partitioner: KeyPartitioner<K>,
     pub(crate) value: PhantomData<fn() -> V>,
 }

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use firesteel_storage::codec;
 use firesteel_types::PartitionId;
 
 use crate::{
@@ -24,9 +25,9 @@ impl<T: Data> PartitionValues<T> {
     pub(crate) fn data(&self) -> PartitionData {
         let values = self.0.clone().expect("the driver has all values");
         Arc::new(move |partition| {
-            let mut out = Frozen::default();
-            out.value(&values[partition as usize])?;
-            Ok(out.into_bytes())
+            let mut out = Vec::new();
+            codec::append_value(&values[partition as usize], &mut out).map_err(ShipError::Value)?;
+            Ok(out)
         })
     }
 
@@ -40,7 +41,7 @@ impl<T: Data> PartitionValues<T> {
         if let Some(values) = &self.0 {
             return &values[partition.index()];
         }
-        let read = task.partition_data(handle.id(), partition).map(|bytes| Thawing::new(bytes).value());
+        let read = task.partition_data(handle.id(), partition).map(codec::read_value);
         match read {
             Some(Ok(value)) => task.hold::<T>(value),
             Some(Err(error)) => abort_task(Abort::failed(handle.id(), error.to_string())),

@@ -9,12 +9,12 @@ use super::format::RowError;
 #[non_exhaustive]
 #[expect(missing_docs, reason = "the field names say it")]
 pub enum CodecError {
-    /// A row has no bytes. Another attempt will not help.
-    #[error("cannot write a row of type {type_name}: {source}")]
+    /// A value has no bytes. Another attempt will not help.
+    #[error("cannot serialize a value of type {type_name}: {source}")]
     Encode { type_name: &'static str, source: RowError },
 
-    /// Sound bytes are not rows of this type: another program wrote them, or its `Deserialize` refuses.
-    #[error("cannot read rows of type {type_name}: {source}")]
+    /// Sound bytes are not values of this type: another program wrote them, or its `Deserialize` refuses.
+    #[error("cannot deserialize values of type {type_name}: {source}")]
     Decode { type_name: &'static str, source: RowError },
 
     /// A row is larger than a frame can be.

@@ -2,8 +2,9 @@
 //!
 //! From the bottom up: [`format`](mod@format) makes bytes of one value; [`Rows`] of many, some types in a faster way;
 //! [`Compression`] makes them fewer; a [`FrameWriter`] puts a header with a check before them, and a sequence of such
-//! frames is a block; [`Checksum`] is the checksum of a whole block, and [`ContentSum`] that of rows in any order. [`RowsWriter`] and [`RowsReader`] are what a caller
-//! uses: rows in, frames out, and back.
+//! frames is a block; [`Checksum`] is the checksum of a whole block, and [`ContentSum`] that of rows in any order.
+//! [`RowsWriter`] and [`RowsReader`] are what a caller uses: rows in, frames out, and back. A single value goes through
+//! [`append_value`] and [`read_value`].
 //!
 //! Does not know files, names of blocks, or who reads them.
 
@@ -16,9 +17,11 @@ pub mod format;
 mod frame;
 mod plain;
 mod rows;
+mod shape;
 mod stream;
 #[cfg(test)]
 mod tests;
+mod value;
 
 pub use checksum::{Checksum, ChecksumMismatch, ChecksumWriter, VerifyingReader};
 pub use compression::{Compression, UnknownCompression};
@@ -29,4 +32,6 @@ pub use frame::{
     survey,
 };
 pub use rows::Rows;
+pub use shape::Shape;
 pub use stream::{RowsReader, RowsWriter};
+pub use value::{append_value, read_value};

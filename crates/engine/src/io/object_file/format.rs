@@ -1,12 +1,14 @@
-//! The bytes of object files: [`Header`], [`BlockHead`], and the compression of blocks.
+//! The bytes of object files: [`Header`], the shape of rows, [`BlockHead`], and the compression of blocks.
 //!
 //! Pure conversions from and to bytes; reasons for refusal are texts that the reader completes with file and place.
 
+use firesteel_storage::codec::Shape;
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_64;
 
 const MAGIC: [u8; 8] = *b"FSTLOBJ\0";
-const VERSION: u8 = 1;
+/// 1 had rows in another form and no shape.
+const VERSION: u8 = 2;
 const END_MARK: u64 = u64::from_le_bytes(*b"FSTL END");
 
 /// A level at which zstd costs little more than lz4 and stores clearly less.
@@ -53,10 +55,12 @@ impl Compression {
     }
 }
 
-/// The beginning of an object file.
+/// The beginning of an object file, of a fixed length. The shape of the rows follows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Header {
     pub(super) compression: Compression,
+    /// The bytes of the shape's text.
+    pub(super) shape_length: u16,
 }
 
 impl Header {
@@ -67,6 +71,7 @@ impl Header {
         bytes[..8].copy_from_slice(&MAGIC);
         bytes[8] = VERSION;
         bytes[9] = self.compression as u8;
+        bytes[10..12].copy_from_slice(&self.shape_length.to_le_bytes());
         let check = xxh3_64(&bytes[..12]) as u32;
         bytes[12..].copy_from_slice(&check.to_le_bytes());
         bytes
@@ -82,11 +87,28 @@ impl Header {
         if bytes[12..] != (xxh3_64(&bytes[..12]) as u32).to_le_bytes() {
             return Err("its header is damaged".to_owned());
         }
+        let shape_length = u16::from_le_bytes([bytes[10], bytes[11]]);
         match Compression::ALL.get(usize::from(bytes[9])) {
-            Some(&compression) => Ok(Self { compression }),
+            Some(&compression) => Ok(Self { compression, shape_length }),
             None => Err(format!("its compression {} is unknown", bytes[9])),
         }
     }
+}
+
+/// The shape of the rows as it stands behind the header: its text and a check of that.
+pub(super) fn shape_bytes(shape: &Shape) -> (u16, Vec<u8>) {
+    let text = shape.as_str().as_bytes();
+    let length = u16::try_from(text.len()).expect("the text of a shape is bounded");
+    (length, [text, &content_check(text).to_le_bytes()].concat())
+}
+
+/// Reads what [`shape_bytes`] wrote; `None` when its check fails.
+pub(super) fn shape_from_bytes(bytes: &[u8]) -> Option<Shape> {
+    let (text, check) = bytes.split_last_chunk()?;
+    if content_check(text) != u64::from_le_bytes(*check) {
+        return None;
+    }
+    String::from_utf8(text.to_vec()).ok().map(Shape::from_text)
 }
 
 /// What stands in front of a block's content, or at the end of the file.

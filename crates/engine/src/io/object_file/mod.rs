@@ -1,15 +1,18 @@
 //! Object files: rows of any serializable type in checked blocks, for saving values and for checkpoints.
 //!
-//! A file is a header, blocks, and an end mark; numbers are little-endian, checks are xxh3.
+//! A file is a header, the shape of its rows, blocks, and an end mark; numbers are little-endian, checks are xxh3.
 //!
 //! | part | bytes |
 //! |---|---|
-//! | header | `FSTLOBJ` and a zero byte (8), version (1), compression (1), zero (2), check of these (4) |
+//! | header | `FSTLOBJ` and a zero byte (8), version (1), compression (1), length of the shape (2), check of these (4) |
+//! | shape | what the rows look like, as text, check of the text (8) |
 //! | block | stored length (8), plain length (8), rows (8), check of the stored content (8), check of these (8), content |
 //! | end | zero (16), rows in the file (8), `FSTL END` (8), check of these (8) |
 //!
-//! The content of a block is one `postcard` value after the other, compressed as a whole or not. Because of the end
-//! mark, a file cut between two blocks is found out. A file is read by one task, from its beginning.
+//! The content of a block is one row after the other in the codec's compact form, compressed as a whole or not. Its
+//! bytes do not say which type they are, so the shape is compared before a row is read: a file is read with the type
+//! that it was written with, or with one that has the same fields. Because of the end mark, a file cut between two
+//! blocks is found out. A file is read by one task, from its beginning.
 
 mod format;
 mod reader;

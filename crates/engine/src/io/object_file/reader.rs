@@ -1,11 +1,13 @@
 //! Reading rows from an object file: [`ObjectReader`].
 
+use std::any::type_name;
 use std::fmt;
 use std::marker::PhantomData;
 
+use firesteel_storage::codec::{CodecError, Shape, format::Decoder};
 use serde::de::DeserializeOwned;
 
-use super::format::{BlockHead, Compression, Header, content_check};
+use super::format::{BlockHead, Compression, Header, content_check, shape_from_bytes};
 use crate::io::error::IoError;
 use crate::io::location::Location;
 use crate::io::source::{ReadOptions, Source};
@@ -24,9 +26,9 @@ pub(crate) struct ObjectReader<T> {
 }
 
 impl<T: DeserializeOwned> ObjectReader<T> {
-    /// Opens an object file and checks its header.
+    /// Opens an object file, checks its header, and whether it holds rows of this type.
     pub(crate) fn open(location: &Location, options: ReadOptions) -> Result<Self, IoError> {
-        let (source, compression) = match open(location) {
+        let (source, compression) = match open::<T>(location) {
             Ok((source, header)) => (Some(source), header.compression),
             Err(error) if options.forgives(&error) => (None, Compression::None),
             Err(error) => return Err(error),
@@ -90,11 +92,23 @@ impl<T> fmt::Debug for ObjectReader<T> {
     }
 }
 
-fn open(location: &Location) -> Result<(Source, Header), IoError> {
+fn open<T: DeserializeOwned>(location: &Location) -> Result<(Source, Header), IoError> {
     let mut source = Source::open_raw(location, 0, u64::MAX)?;
     let mut header = [0; Header::BYTES];
     fill(&mut source, &mut header)?;
     let header = Header::from_bytes(&header).map_err(|reason| corrupt(location, 0, reason))?;
+    let at = source.offset();
+    let shape = read_content(&mut source, u64::from(header.shape_length) + 8)?;
+    let holds = shape_from_bytes(&shape)
+        .ok_or_else(|| corrupt(location, at, "the shape of its rows is damaged".to_owned()))?;
+    let asked = Shape::of::<T>().map_err(|source| IoError::Unreadable {
+        location: location.to_string(),
+        source: Box::new(CodecError::Decode { type_name: type_name::<T>(), source }),
+    })?;
+    if holds != asked {
+        let (holds, asked) = (holds.to_string(), asked.to_string());
+        return Err(IoError::OtherRows { location: location.to_string(), holds, asked });
+    }
     Ok((source, header))
 }
 
@@ -125,19 +139,17 @@ fn decode<T: DeserializeOwned>(
     rows: u64,
     out: &mut Vec<T>,
 ) -> Result<(), IoError> {
-    let failed = |row, source| IoError::Decode { location: location.to_string(), row, source };
-    let mut rest = plain;
+    let failed = |row, source| {
+        let source = Box::new(CodecError::Decode { type_name: type_name::<T>(), source });
+        IoError::Decode { location: location.to_string(), row, source }
+    };
+    let mut decoder = Decoder::new(plain);
     // Rows of no bytes need no room; any others have at least one.
     out.reserve(usize::try_from(rows).unwrap_or(usize::MAX).min(plain.len()));
     for row in first_row..first_row + rows {
-        let (value, after) = postcard::take_from_bytes(rest).map_err(|source| failed(row, source))?;
-        out.push(value);
-        rest = after;
+        out.push(decoder.take().map_err(|source| failed(row, source))?);
     }
-    match rest {
-        [] => Ok(()),
-        _ => Err(failed(first_row + rows, postcard::Error::DeserializeBadEncoding)),
-    }
+    decoder.finish().map_err(|source| failed(first_row + rows, source))
 }
 
 fn corrupt(location: &Location, offset: u64, reason: String) -> IoError {

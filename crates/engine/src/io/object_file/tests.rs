@@ -31,7 +31,11 @@ fn new_file(folder: &tempfile::TempDir) -> (OutputFolder, OutputFile) {
     (folder, file)
 }
 
-fn write<T: Serialize>(folder: &tempfile::TempDir, rows: &[T], compression: Compression) -> Location {
+fn write<T: Serialize + serde::de::DeserializeOwned>(
+    folder: &tempfile::TempDir,
+    rows: &[T],
+    compression: Compression,
+) -> Location {
     let (output, file) = new_file(folder);
     let location = file.location().clone();
     let mut writer = ObjectWriter::new(file, compression).unwrap();
@@ -99,7 +103,14 @@ fn a_batch_is_a_block_so_that_a_task_can_stop_between_them() {
 fn a_row_that_cannot_be_serialized_is_named_and_the_others_are_kept() {
     use serde::ser::SerializeTuple;
 
+    #[derive(Deserialize)]
+    #[serde(from = "u8")]
     struct Picky(bool);
+    impl From<u8> for Picky {
+        fn from(_: u8) -> Self {
+            Self(true)
+        }
+    }
     impl Serialize for Picky {
         fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
             if self.0 {
@@ -126,15 +137,67 @@ fn a_row_that_cannot_be_serialized_is_named_and_the_others_are_kept() {
 }
 
 #[test]
-fn another_type_is_an_error() {
+fn rows_of_another_shape_are_refused_with_both_named() {
+    #[derive(Serialize, Deserialize)]
+    struct Swapped {
+        values: Vec<u64>,
+        name: String,
+        next: Option<Box<Row>>,
+    }
+    #[track_caller]
+    fn refused<T: serde::de::DeserializeOwned>(location: &Location, holds: &str, asked: &str) {
+        let error = read::<T>(location).map(|_| ()).unwrap_err();
+        let message = format!(
+            "{location} holds rows of {holds}, not {asked}; read it with the type that it was written with"
+        );
+        assert_eq!(error.to_string(), message);
+        assert!(!error.is_corrupt(), "the file is sound, so that it is not to be skipped as a bad one");
+    }
+    let folder = || tempfile::tempdir().unwrap();
+    let (first, second, third, empty) = (folder(), folder(), folder(), folder());
+
+    let numbers = write(&first, &[0_u64, 1, 2, 3], Compression::Lz4);
+    refused::<i64>(&numbers, "u64", "i64");
+    refused::<String>(&numbers, "u64", "String");
+    let tuples = write(&second, &[(1_u32, "a".to_owned(), Some(-1_i64))], Compression::None);
+    refused::<(i32, String, Option<u64>)>(
+        &tuples,
+        "(u32, String, Option<i64>)",
+        "(i32, String, Option<u64>)",
+    );
+    let structs = write(&third, &[row(1)], Compression::Zstd);
+    let of_row = "{name: String, values: [u64], next: Option<^1>}";
+    refused::<Swapped>(&structs, of_row, &format!("{{values: [u64], name: String, next: Option<{of_row}>}}"));
+    let none = write::<u64>(&empty, &[], Compression::None);
+    refused::<i64>(&none, "u64", "i64");
+}
+
+#[test]
+fn rows_that_cannot_be_read_again_are_not_written() {
+    #[derive(Serialize, Deserialize)]
+    struct Skips {
+        a: u32,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        b: Option<u32>,
+        c: u32,
+    }
+    #[derive(Serialize, Deserialize)]
+    #[serde(untagged)]
+    enum Untagged {
+        Number(u32),
+    }
     let folder = tempfile::tempdir().unwrap();
-    let location = write(&folder, &["text".to_owned(), "more".to_owned()], Compression::Lz4);
 
-    let error = read::<u64>(&location).unwrap_err();
+    let mut writer = ObjectWriter::new(new_file(&folder), Compression::None).unwrap();
+    writer.push(&Skips { a: 7, b: Some(0), c: 3 }).unwrap();
+    let skips = writer.push(&Skips { a: 1, b: None, c: 0 }).unwrap_err();
+    let folder = tempfile::tempdir().unwrap();
+    let untagged = ObjectWriter::<Untagged>::new(new_file(&folder), Compression::None).unwrap_err();
 
-    let message = format!("cannot decode row 2 of {location}; was it written with another type?");
-    assert_eq!(error.to_string(), message);
-    assert!(error.is_corrupt());
+    let skips = crate::error::with_causes(&skips);
+    assert!(skips.contains("the field `b`") && skips.contains("skip_serializing_if"), "{skips}");
+    let untagged = crate::error::with_causes(&untagged);
+    assert!(untagged.contains("Untagged") && untagged.contains("`untagged`"), "{untagged}");
 }
 
 #[test]
@@ -146,12 +209,12 @@ fn files_of_other_kinds_are_refused() {
         let message = read::<u32>(&location).unwrap_err().to_string();
         message.strip_prefix(&format!("cannot use {location} as an object file: ")).unwrap().to_owned()
     };
-    let mut newer = Header { compression: Compression::None }.to_bytes();
-    newer[8] = 2;
+    let mut older = Header { compression: Compression::None, shape_length: 0 }.to_bytes();
+    older[8] = 1;
 
     assert_eq!(refuse(b""), "it ends too early (byte 0)");
     assert_eq!(refuse(b"some text in a file\n"), "it does not begin like one (byte 0)");
-    assert_eq!(refuse(&newer), "it has version 2, this build reads version 1 (byte 0)");
+    assert_eq!(refuse(&older), "it has version 1, this build reads version 2 (byte 0)");
 }
 
 #[test]
@@ -177,10 +240,11 @@ fn a_lost_block_and_a_longer_file_are_found() {
         fs::write(location.to_string(), bytes).unwrap();
         read::<u8>(&location).unwrap_err().to_string()
     };
-    let stored = u64::from_le_bytes(whole[Header::BYTES..][..8].try_into().unwrap()) as usize;
-    let second_block = Header::BYTES + BlockHead::BYTES + stored;
+    let first_block = Header::BYTES + "u8".len() + 8;
+    let stored = u64::from_le_bytes(whole[first_block..][..8].try_into().unwrap()) as usize;
+    let second_block = first_block + BlockHead::BYTES + stored;
 
-    let lost = refuse(&[&whole[..Header::BYTES], &whole[second_block..]].concat());
+    let lost = refuse(&[&whole[..first_block], &whole[second_block..]].concat());
     let longer = refuse(&[&whole[..], b"x"].concat());
 
     assert!(lost.contains("it has 37856 rows and says 300000"), "{lost}");

@@ -1,11 +1,13 @@
 //! Writing rows to an object file: [`ObjectWriter`].
 
+use std::any::type_name;
 use std::fmt;
 use std::marker::PhantomData;
 
-use serde::Serialize;
+use firesteel_storage::codec::{CodecError, Shape, format::Encoder};
+use serde::{Serialize, de::DeserializeOwned};
 
-use super::format::{BlockHead, Compression, Header, content_check};
+use super::format::{BlockHead, Compression, Header, content_check, shape_bytes};
 use crate::io::error::IoError;
 use crate::io::output::{OutputFile, StagedFile};
 
@@ -22,10 +24,17 @@ pub(crate) struct ObjectWriter<T> {
     rows: PhantomData<fn(&T)>,
 }
 
-impl<T: Serialize> ObjectWriter<T> {
-    /// Begins an object file; `file` must be a new one without a codec of its own.
+impl<T: Serialize + DeserializeOwned> ObjectWriter<T> {
+    /// Begins an object file; `file` must be a new one without a codec of its own. Fails for rows that could be written
+    /// but not read again.
     pub(crate) fn new(mut file: OutputFile, compression: Compression) -> Result<Self, IoError> {
-        file.write_all(&Header { compression }.to_bytes())?;
+        let shape = Shape::of::<T>().map_err(|source| IoError::Unreadable {
+            location: file.location().to_string(),
+            source: Box::new(CodecError::Decode { type_name: type_name::<T>(), source }),
+        })?;
+        let (shape_length, shape) = shape_bytes(&shape);
+        file.write_all(&Header { compression, shape_length }.to_bytes())?;
+        file.write_all(&shape)?;
         let block = Vec::with_capacity(BLOCK_BYTES);
         Ok(Self { file, compression, block, block_rows: 0, total_rows: 0, rows: PhantomData })
     }
@@ -33,9 +42,10 @@ impl<T: Serialize> ObjectWriter<T> {
     /// Adds a row.
     pub(crate) fn push(&mut self, row: &T) -> Result<(), IoError> {
         let before = self.block.len();
-        if let Err(source) = postcard::to_io(row, &mut self.block) {
+        if let Err(source) = Encoder::new(&mut self.block).append(row) {
             self.block.truncate(before);
             let (location, row) = (self.file.location().to_string(), self.total_rows);
+            let source = Box::new(CodecError::Encode { type_name: type_name::<T>(), source });
             return Err(IoError::Encode { location, row, source });
         }
         self.block_rows += 1;

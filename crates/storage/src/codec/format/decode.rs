@@ -4,7 +4,7 @@ use serde::de::value::U32Deserializer;
 use serde::de::{self, Deserialize, DeserializeSeed, IntoDeserializer, Visitor};
 
 use super::error::RowError;
-use super::limits::{DEPTH_MAX, WEIGHTLESS_MAX};
+use super::limits::{DEPTH_MAX, ROW_DEPTH, UNITS_MAX, WEIGHTLESS_MAX};
 
 /// A serde deserializer over bytes that nobody vouches for.
 ///
@@ -33,6 +33,12 @@ impl<'de> Decoder<'de> {
     /// Takes one row.
     #[inline]
     pub fn take<T: Deserialize<'de>>(&mut self) -> Result<T, RowError> {
+        self.depth = ROW_DEPTH;
+        T::deserialize(&mut *self)
+    }
+
+    /// Takes one value, which may be rows in a list of the engine's own.
+    pub(in crate::codec) fn take_value<T: Deserialize<'de>>(&mut self) -> Result<T, RowError> {
         self.depth = 0;
         T::deserialize(&mut *self)
     }
@@ -127,15 +133,17 @@ impl<'de> Decoder<'de> {
         std::str::from_utf8(self.bytes()?).map_err(|_| RowError::NotText)
     }
 
-    /// The number of elements that follow; no more than the rest can hold.
+    /// The elements that follow behind their number; no more than the rest can hold.
     #[inline]
-    fn count(&mut self) -> Result<usize, RowError> {
-        let count = self.length()?;
-        let left = self.input.len();
-        if count.saturating_sub(left) > WEIGHTLESS_MAX {
-            return Err(RowError::Length { length: count as u64, left });
+    fn items(&mut self) -> Result<Items<'_, 'de>, RowError> {
+        let (count, bytes) = (self.length()?, self.input.len());
+        let left = count.min(bytes.saturating_add(WEIGHTLESS_MAX));
+        let units = count - left;
+        // A list in a list could ask for so much time at every level.
+        if units > 0 && (units > UNITS_MAX || self.depth > 1) {
+            return Err(RowError::Length { length: count as u64, left: bytes });
         }
-        Ok(count)
+        Ok(Items { decoder: self, left, units })
     }
 
     /// Runs `visit` one level deeper.
@@ -268,9 +276,8 @@ impl<'de> de::Deserializer<'de> for &mut Decoder<'de> {
 
     #[inline]
     fn deserialize_seq<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, RowError> {
-        let left = self.count()?;
         self.deeper(|decoder| {
-            let mut items = Items { decoder, left };
+            let mut items = decoder.items()?;
             let value = visitor.visit_seq(&mut items)?;
             items.finish(value)
         })
@@ -278,9 +285,8 @@ impl<'de> de::Deserializer<'de> for &mut Decoder<'de> {
 
     #[inline]
     fn deserialize_map<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, RowError> {
-        let left = self.count()?;
         self.deeper(|decoder| {
-            let mut items = Items { decoder, left };
+            let mut items = decoder.items()?;
             let value = visitor.visit_map(&mut items)?;
             items.finish(value)
         })
@@ -288,7 +294,7 @@ impl<'de> de::Deserializer<'de> for &mut Decoder<'de> {
 
     #[inline]
     fn deserialize_tuple<V: Visitor<'de>>(self, length: usize, visitor: V) -> Result<V::Value, RowError> {
-        let mut items = Items { decoder: self, left: length };
+        let mut items = Items { decoder: self, left: length, units: 0 };
         let value = visitor.visit_seq(&mut items)?;
         items.finish(value)
     }
@@ -328,11 +334,11 @@ impl<'de> de::Deserializer<'de> for &mut Decoder<'de> {
     }
 
     fn deserialize_identifier<V: Visitor<'de>>(self, _visitor: V) -> Result<V::Value, RowError> {
-        Err(RowError::NotSelfDescribing)
+        Err(RowError::NotNamed)
     }
 
     fn deserialize_ignored_any<V: Visitor<'de>>(self, _visitor: V) -> Result<V::Value, RowError> {
-        Err(RowError::NotSelfDescribing)
+        Err(RowError::NotNamed)
     }
 
     fn is_human_readable(&self) -> bool {
@@ -387,16 +393,29 @@ impl<'de> de::VariantAccess<'de> for &mut Decoder<'de> {
 struct Items<'a, 'de> {
     decoder: &'a mut Decoder<'de>,
     left: usize,
+    /// Elements behind those, more than the bytes can hold unless elements take no memory.
+    units: usize,
 }
 
-impl Items<'_, '_> {
+impl<'de> Items<'_, 'de> {
     /// A visitor that stops early would leave the rest of the row to be read as something else.
     #[inline]
     fn finish<T>(self, value: T) -> Result<T, RowError> {
-        match self.left {
+        match self.left + self.units {
             0 => Ok(value),
             left => Err(RowError::Invalid { found: left as u64, expected: "the end of a sequence" }),
         }
+    }
+
+    /// An element that takes no memory.
+    #[cold]
+    fn next_unit<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<Option<S::Value>, RowError> {
+        if size_of::<S::Value>() > 0 {
+            let (elements, bytes) = (WEIGHTLESS_MAX + self.units, self.decoder.input.len());
+            return Err(RowError::Weightless { elements, bytes });
+        }
+        self.units -= 1;
+        seed.deserialize(&mut *self.decoder).map(Some)
     }
 }
 
@@ -406,7 +425,7 @@ impl<'de> de::SeqAccess<'de> for &mut Items<'_, 'de> {
     #[inline]
     fn next_element_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<Option<S::Value>, RowError> {
         if self.left == 0 {
-            return Ok(None);
+            return if self.units == 0 { Ok(None) } else { self.next_unit(seed) };
         }
         self.left -= 1;
         seed.deserialize(&mut *self.decoder).map(Some)

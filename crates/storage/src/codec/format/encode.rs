@@ -3,7 +3,7 @@
 use serde::ser::{self, Serialize};
 
 use super::error::RowError;
-use super::limits::{DEPTH_MAX, LONG, WEIGHTLESS_MAX};
+use super::limits::{DEPTH_MAX, LONG, ROW_DEPTH, UNITS_MAX, WEIGHTLESS_MAX};
 
 /// A serde serializer that appends to a vector.
 ///
@@ -31,8 +31,17 @@ impl<'a> Encoder<'a> {
     /// Appends one row. After an error, a part of the row may stand at the end of the vector.
     #[inline]
     pub fn append<T: Serialize + ?Sized>(&mut self, row: &T) -> Result<(), RowError> {
-        self.depth = 0;
+        self.depth = ROW_DEPTH;
         row.serialize(&mut *self)
+    }
+
+    /// Appends one value, which may be rows in a list of the engine's own.
+    pub(in crate::codec) fn append_value<T: Serialize + ?Sized>(
+        &mut self,
+        value: &T,
+    ) -> Result<(), RowError> {
+        self.depth = 0;
+        value.serialize(&mut *self)
     }
 
     /// How many bytes the vector holds.
@@ -297,7 +306,9 @@ impl Items<'_, '_> {
             None => encoder.out[start + 1..start + 9].copy_from_slice(&(found as u64).to_le_bytes()),
         }
         let bytes = encoder.written() - start;
-        if found.saturating_sub(bytes) > WEIGHTLESS_MAX {
+        let weightless = found.saturating_sub(bytes);
+        // In the outermost list of a value they may be units; whether they are is known to the reader only.
+        if weightless > WEIGHTLESS_MAX && (weightless > UNITS_MAX || encoder.depth > 0) {
             return Err(RowError::Weightless { elements: found, bytes });
         }
         Ok(())
@@ -385,8 +396,8 @@ macro_rules! fields {
             }
 
             /// A reader takes all fields one after another, so a field left out would shift the rest.
-            fn skip_field(&mut self, _name: &'static str) -> Result<(), RowError> {
-                Err(RowError::NotSelfDescribing)
+            fn skip_field(&mut self, field: &'static str) -> Result<(), RowError> {
+                Err(RowError::FieldLeftOut { field })
             }
 
             #[inline]

@@ -37,7 +37,8 @@ pub enum RowError {
 
     /// A sequence has too many elements without bytes.
     #[error(
-        "a sequence of {elements} elements takes {bytes} bytes; elements of size zero are limited to 65536"
+        "a sequence of {elements} elements takes {bytes} bytes; elements that take no bytes are limited to \
+         65536"
     )]
     Weightless { elements: usize, bytes: usize },
 
@@ -51,12 +52,26 @@ pub enum RowError {
     #[error("the bytes hold plain numbers or pairs of them")]
     NotFixed,
 
-    /// The type can only be read from a format that names its fields, such as JSON.
+    /// The type can only be read from a format that says what comes next, such as JSON.
     #[error(
         "the type asks what comes next, which these bytes do not say; \
-         serde's `untagged`, `tag`, `flatten` and `skip_serializing_if` attributes do that"
+         remove serde's `untagged` or `tag` attribute from it"
     )]
     NotSelfDescribing,
+
+    /// The type can only be read from a format that names its fields, such as JSON.
+    #[error(
+        "the type asks for the names of its fields, which these bytes do not hold; \
+         remove serde's `flatten` or `tag` attribute from it"
+    )]
+    NotNamed,
+
+    /// A field was left out, and a reader would take the next one in its place.
+    #[error(
+        "the field `{field}` is left out, and the bytes do not say so; \
+         remove serde's `skip_serializing_if` attribute from it"
+    )]
+    FieldLeftOut { field: &'static str },
 
     /// The type's own `Serialize` or `Deserialize` refused.
     #[error("{message}")]

@@ -9,7 +9,7 @@
 //!
 //! Short integers because a compressor follows, whose time goes by bytes; with their length known from the first byte,
 //! because the usual form, one flag per byte, has a branch for each that nobody can predict. `docs/codec.md` has the
-//! figures behind this choice. It is not for files that outlive an application: there is no version in it.
+//! figures behind this choice. There is no version in it: files that outlive an application have one in their header.
 //!
 //! Bytes may come from a broken disk, so reading trusts nothing: it ends in an error, never in a panic, in a
 //! reservation beyond what the bytes can hold, or in endless recursion.

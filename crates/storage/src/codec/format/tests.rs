@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use super::limits::{DEPTH_MAX, WEIGHTLESS_MAX};
+use super::limits::{DEPTH_MAX, ROW_DEPTH, WEIGHTLESS_MAX};
 use super::*;
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -131,10 +131,10 @@ fn values_that_no_type_has_are_refused() {
 #[test]
 fn depth_has_a_bound_when_writing_and_when_reading() {
     let nested = |levels: u32| (0..levels).fold(Kind::Empty, |inner, _| Kind::Nested(Box::new(inner)));
-    let deepest = nested(DEPTH_MAX - 1);
+    let deepest = nested(DEPTH_MAX - ROW_DEPTH - 1);
 
     assert_eq!(decode::<Kind>(&encode(&deepest)).unwrap(), deepest);
-    let written = Encoder::new(&mut Vec::new()).append(&nested(DEPTH_MAX + 1));
+    let written = Encoder::new(&mut Vec::new()).append(&nested(DEPTH_MAX - ROW_DEPTH + 1));
     assert!(matches!(written, Err(RowError::Depth)), "{written:?}");
     let bomb: Vec<u8> = std::iter::repeat_n(encode(&3_u32), 1_000_000).flatten().collect();
     assert!(matches!(decode::<Kind>(&bomb), Err(RowError::Depth)));
@@ -172,7 +172,7 @@ fn a_sequence_of_unknown_length_comes_back() {
 }
 
 #[test]
-fn types_that_need_names_are_told_so() {
+fn the_attribute_that_no_bytes_can_follow_is_named() {
     #[derive(Debug, Serialize, Deserialize)]
     #[serde(untagged)]
     enum Untagged {
@@ -183,8 +183,37 @@ fn types_that_need_names_are_told_so() {
         #[serde(skip_serializing_if = "Option::is_none")]
         maybe: Option<u32>,
     }
+    #[derive(Debug, Serialize, Deserialize)]
+    struct Flat {
+        #[serde(flatten)]
+        rest: BTreeMap<String, u32>,
+    }
 
-    assert!(matches!(decode::<Untagged>(&encode(&Untagged::Number(1))), Err(RowError::NotSelfDescribing)));
-    let written = Encoder::new(&mut Vec::new()).append(&Skips { maybe: None });
-    assert!(matches!(written, Err(RowError::NotSelfDescribing)), "{written:?}");
+    let untagged = decode::<Untagged>(&encode(&Untagged::Number(1))).unwrap_err();
+    assert!(untagged.to_string().contains("`untagged`"), "{untagged}");
+    let flat = decode::<Flat>(&encode(&Flat { rest: [("a".to_owned(), 1)].into() })).unwrap_err();
+    assert!(flat.to_string().contains("`flatten`"), "{flat}");
+    let skips = Encoder::new(&mut Vec::new()).append(&Skips { maybe: None }).unwrap_err();
+    assert!(skips.to_string().contains("`maybe`") && skips.to_string().contains("`skip_serializing_if`"));
+}
+
+#[test]
+fn the_outermost_list_of_a_value_may_have_many_units() {
+    #[derive(Debug, Serialize, Deserialize)]
+    struct Hidden {
+        #[serde(skip)]
+        _memory: u64,
+    }
+    let write = |value: &dyn Fn(&mut Encoder<'_>) -> Result<(), RowError>| {
+        let mut out = Vec::new();
+        value(&mut Encoder::new(&mut out)).map(|()| out)
+    };
+    let units = vec![(); 3 * WEIGHTLESS_MAX];
+
+    let bytes = write(&|out| out.append_value(&units)).unwrap();
+
+    assert_eq!(Decoder::new(&bytes).take_value::<Vec<()>>().unwrap(), units);
+    assert!(matches!(Decoder::new(&bytes).take::<Vec<()>>(), Err(RowError::Length { .. })));
+    assert!(matches!(Decoder::new(&bytes).take_value::<Vec<Hidden>>(), Err(RowError::Weightless { .. })));
+    assert!(matches!(write(&|out| out.append_value(&Some(&units))), Err(RowError::Weightless { .. })));
 }

@@ -1,11 +1,4 @@
-//! Damaged bytes for everything that drivers and executors read from each other: an error each time, never a panic, and
-//! never more memory than the bytes are worth.
-//!
-//! The programs of stages are left out: they name functions of the executable by their place, so only bytes of
-//! authenticated peers with the same build are thawed at all. Rows, shuffle files and blocks are treated likewise in the
-//! `storage` crate, object files and checkpoints beside their reader, frames and handshakes in the `net` crate.
-//!
-//! Longer runs: `PROPTEST_CASES=1000000 cargo test -p firesteel --lib fuzz`.
+//! Messages between drivers and executors, tables of map outputs, journals.
 
 use bytes::Bytes;
 use firesteel_net::{Address, frame::decode};
@@ -14,10 +7,7 @@ use firesteel_scheduler::{
     journal::{JournalReader, Recorder},
     map_output::{BlockSizes, MapStatus, SizeLimits, decode_table, encode_table},
 };
-use firesteel_storage::{
-    block::BlockId,
-    memory::{TaskMeter, is_counting, meter},
-};
+use firesteel_storage::block::BlockId;
 use firesteel_types::{
     AttemptId, AttemptNumber, Cpus, ExecutorId, Locality, PartitionId, ProfileId, Properties, RddId,
     ShuffleId, StageAttemptId, StageId, TaskFailure, TaskIndex, TaskMetrics, Timestamp,
@@ -25,6 +15,10 @@ use firesteel_types::{
 use proptest::prelude::*;
 use serde::{Serialize, de::DeserializeOwned};
 
+use super::{
+    damage::{damaged, many},
+    memory::measured,
+};
 use crate::{
     build::Build,
     executor::{Report, ReportedEnd},
@@ -33,24 +27,6 @@ use crate::{
     },
     stage::{ResultValue, TaskOutput},
 };
-
-#[path = "../../../testing/damage.rs"]
-mod damage;
-
-use damage::{damaged, many};
-
-/// What a decoder may take beside a multiple of what it reads: a few lists of the size that serde reserves at most.
-const RESERVED: u64 = 4 << 20;
-
-/// Decodes `bytes`, and makes sure that this took no memory for promises.
-fn measured<T, E>(bytes: &[u8], decode: impl FnOnce(&[u8]) -> Result<T, E>) -> Option<T> {
-    let meter = TaskMeter::start();
-    let decoded = decode(bytes).ok();
-    let (peak, allowed) = (meter::peak(), RESERVED + 512 * bytes.len() as u64);
-    drop(meter);
-    assert!(peak <= allowed, "{peak} bytes of memory for {} bytes", bytes.len());
-    decoded
-}
 
 /// Damages the bytes of messages. What can be read then is another message, which is written as it was read.
 fn messages<T: Serialize + DeserializeOwned>(valid: &[T]) {
@@ -95,11 +71,6 @@ fn task() -> TaskDescription {
         epoch: 4,
         barrier: None,
     }
-}
-
-#[test]
-fn the_allocator_counts() {
-    assert!(is_counting());
 }
 
 #[test]
