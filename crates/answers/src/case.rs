@@ -104,67 +104,124 @@ pub(crate) enum Shape {
 /// What makes an RDD of one RDD. Rows stay pairs of the same types.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) enum Op {
-    Map { keys: u64, salt: u64 },
-    Filter { modulus: u64 },
-    FlatMap { most: u64 },
-    MapValues { salt: u64 },
-    FlatMapValues { most: u64 },
+    Narrow(Narrow),
+    Shuffle { op: Shuffle, partitions: u32 },
+    Keep(Keep),
+    Fault(Fault),
+}
+
+/// An operator without a shuffle.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum Narrow {
+    Map {
+        keys: u64,
+        salt: u64,
+    },
+    Filter {
+        modulus: u64,
+    },
+    FlatMap {
+        most: u64,
+    },
+    MapValues {
+        salt: u64,
+    },
+    FlatMapValues {
+        most: u64,
+    },
     /// Keys become values and values keys.
     Swap,
     MapPartitions,
     /// Each partition up to its first row that is marked. The iterator gives rows again if it is asked again.
-    MapWhile { modulus: u64 },
+    MapWhile {
+        modulus: u64,
+    },
     /// The first rows of each partition, by `scan`, which gives rows again if it is asked again.
-    Scan { most: u64 },
-    Boxed { depth: u32 },
+    Scan {
+        most: u64,
+    },
+    Boxed {
+        depth: u32,
+    },
     Glom,
-    Coalesce { partitions: u32 },
-    Prune { modulus: u32 },
+    Prune {
+        modulus: u32,
+    },
     ZipWithIndex,
     ZipWithUniqueId,
     ZipSelf,
     ZipPartitionsSelf,
-    RandomSplits { seed: u64 },
-    SampleAll { seed: u64 },
-    SampleByKeyAll { seed: u64 },
+    SampleAll {
+        seed: u64,
+    },
+    SampleByKeyAll {
+        seed: u64,
+    },
     /// The environment has fields that serde skips.
     SparseEnvironment,
-    PartitionBy { partitions: u32 },
-    Repartition { partitions: u32 },
-    ReduceByKey { partitions: u32 },
-    FoldByKey { partitions: u32 },
-    AggregateByKey { partitions: u32 },
-    CombineByKey { partitions: u32 },
-    MapReduce { partitions: u32 },
-    GroupByKey { partitions: u32 },
-    GroupBy { partitions: u32 },
-    Distinct { partitions: u32 },
-    SortByKey { partitions: u32, descending: bool },
-    SortByRow { partitions: u32, descending: bool },
-    SortWithinPartitions { partitions: u32 },
-    FilterByRange { from: u64, to: u64, partitions: u32 },
+    Coalesce {
+        partitions: u32,
+    },
+    RandomSplits {
+        seed: u64,
+    },
+}
+
+/// An operator over one RDD that moves rows between partitions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum Shuffle {
+    PartitionBy,
+    Repartition,
+    ReduceByKey,
+    FoldByKey,
+    AggregateByKey,
+    CombineByKey,
+    MapReduce,
+    GroupByKey,
+    GroupBy,
+    Distinct,
+    SortByKey { descending: bool },
+    SortByRow { descending: bool },
+    SortWithinPartitions,
+    FilterByRange { from: u64, to: u64 },
+}
+
+/// Something that keeps rows.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum Keep {
     Persist { level: String },
     Checkpoint,
     LocalCheckpoint,
-    Fault(Fault),
 }
 
 /// What makes an RDD of two.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Pairing {
     Union,
-    Join { partitions: u32 },
-    LeftOuterJoin { partitions: u32 },
-    RightOuterJoin { partitions: u32 },
-    FullOuterJoin { partitions: u32 },
-    SubtractByKey { partitions: u32 },
-    Cogroup { partitions: u32 },
-    Cogroup3 { partitions: u32 },
-    Cogroup4 { partitions: u32 },
-    Intersection { partitions: u32 },
-    Subtract { partitions: u32 },
     Cartesian,
     ZipPartitions,
+    Join { kind: JoinName, partitions: u32 },
+    Cogroup { sides: Sides, partitions: u32 },
+    SubtractByKey { partitions: u32 },
+    Intersection { partitions: u32 },
+    Subtract { partitions: u32 },
+}
+
+/// Which rows without a partner a join has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum JoinName {
+    Inner,
+    LeftOuter,
+    RightOuter,
+    FullOuter,
+}
+
+/// How many RDDs a cogroup has; with more than two, both come again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum Sides {
+    Two,
+    Three,
+    Four,
 }
 
 /// Something goes wrong, once, when the given row passes.
@@ -213,42 +270,83 @@ pub(crate) enum Between {
 }
 
 /// What a job asks for.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) enum Action {
+    Rows(RowAction),
+    Fold(FoldAction),
+    Keyed(KeyedAction),
+    File(FileAction),
+    /// Rows whose `drop` panics on the driver: any end is right, but there has to be one.
+    TakeRowsThatPanic {
+        most: usize,
+    },
+    /// A part of the rows, drawn by key: as many as without faults, and all of one run.
+    SampleByKey {
+        percent: u8,
+        seed: u64,
+        partitions: u32,
+    },
+}
+
+/// An action that gives rows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum RowAction {
     Collect,
     CollectPartitions,
     LocalIterator,
-    Count,
-    IsEmpty,
     First,
     Take { most: usize },
-    Reduce,
-    TreeReduce { depth: u32 },
-    Fold,
-    Aggregate,
-    TreeAggregate { depth: u32, on_executors: bool },
     MinMax,
     Top { most: usize },
     TakeOrdered { most: usize },
+    TakeSample { most: usize, seed: u64 },
+}
+
+/// An action that gives one value made of all rows.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) enum FoldAction {
+    Count,
+    IsEmpty,
+    Reduce,
+    TreeReduce {
+        depth: u32,
+    },
+    Fold,
+    Aggregate,
+    TreeAggregate {
+        depth: u32,
+        on_executors: bool,
+    },
+    ForEach,
+    ForEachPartition,
+    RunJob,
+    /// Numbers made of the rows, at an offset far from zero.
+    Stats {
+        offset: f64,
+    },
+}
+
+/// An action that gives something for each key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum KeyedAction {
     CountByKey,
     CountByValue,
     CollectAsMap,
     ReduceByKeyLocally,
     Lookup { key: u64 },
-    ForEach,
-    ForEachPartition,
-    RunJob,
-    TakeSample { most: usize, seed: u64 },
-    SaveAsText { compressed: bool },
+}
+
+/// Files that are written and read back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum FileAction {
+    SaveAsText {
+        compressed: bool,
+    },
     SaveAsObjects,
-    /// Numbers made of the values, at an offset far from zero.
-    Stats { offset: f64 },
-    /// Rows whose `drop` panics on the driver: any end is right, but there has to be one.
-    TakeRowsThatPanic { most: usize },
     /// A checkpoint of which parts are removed is refused.
-    HalfCheckpoint { keep: u64 },
-    /// A part of the rows, drawn by key: as many as without faults, and all of one run.
-    SampleByKey { percent: u8, seed: u64, partitions: u32 },
+    HalfCheckpoint {
+        keep: u64,
+    },
 }
 
 impl Plan {
@@ -274,13 +372,5 @@ impl Plan {
     /// Whether its rows come in another order when they are computed again.
     pub(crate) fn is_unordered(&self) -> bool {
         self.any(&|node| matches!(node, Self::Source(Source { from: From::Unordered, .. })))
-    }
-}
-
-impl Case {
-    /// Whether anything goes wrong in it on purpose.
-    pub(crate) fn has_faults(&self) -> bool {
-        self.jobs.iter().any(|job| job.before.is_some())
-            || self.plan.any(&|node| matches!(node, Plan::One(Op::Fault(_), _)))
     }
 }

@@ -87,7 +87,10 @@ fn find_outputs(folder: &Path, found: &mut Vec<PathBuf>) {
         let path = entry.path();
         if path.is_dir() {
             find_outputs(&path, found);
-        } else if entry.file_name().to_str().is_some_and(|name| name.starts_with("shuffle_") && name.ends_with(".data")) {
+        } else if entry.file_name().to_str().is_some_and(|name| {
+            name.starts_with("shuffle_")
+                && Path::new(name).extension().is_some_and(|extension| extension == "data")
+        }) {
             found.push(path);
         }
     }
@@ -171,11 +174,7 @@ pub(crate) fn build<K: Kind>(
 
 fn set_off(folder: &Folder, fault: &Fault, report: &Accumulator<DeadlyReport>) {
     match fault.act {
-        Act::Panic => {
-            if folder.claims(fault.id) {
-                panic!("a fault of the case");
-            }
-        }
+        Act::Panic => assert!(!folder.claims(fault.id), "a fault of the case"),
         Act::KillSelf => {
             if folder.claims(fault.id) {
                 process::abort();

@@ -28,9 +28,8 @@ pub(crate) fn reduced(one: u64, two: u64) -> u64 {
 
 /// What is made of the values of one key, from their order or from all of them in any order.
 pub(crate) fn digest(is_ordered: bool, values: impl Iterator<Item = u64>) -> u64 {
-    let step = |digest: u64, value: u64| match is_ordered {
-        true => mixed(digest ^ value),
-        false => digest.wrapping_add(mixed(value)),
+    let step = |digest: u64, value: u64| {
+        if is_ordered { mixed(digest ^ value) } else { digest.wrapping_add(mixed(value)) }
     };
     values.fold(1, step)
 }

@@ -68,9 +68,7 @@ enum Args {
         file: PathBuf,
     },
     /// Prints the case of a seed.
-    Show {
-        seed: u64,
-    },
+    Show { seed: u64 },
     /// Runs cases from standard input, for `run`.
     #[command(hide = true)]
     Serve,
@@ -111,8 +109,10 @@ fn answer(args: Args) -> Result<ExitCode> {
             Ok(ExitCode::SUCCESS)
         }
         Args::Case { file } => {
-            let text = std::fs::read_to_string(&file).with_context(|| format!("cannot read {}", file.display()))?;
-            let case: Case = serde_json::from_str(&text).with_context(|| format!("{} is no case", file.display()))?;
+            let text =
+                std::fs::read_to_string(&file).with_context(|| format!("cannot read {}", file.display()))?;
+            let case: Case =
+                serde_json::from_str(&text).with_context(|| format!("{} is no case", file.display()))?;
             let outcome = Runner::new(true).run(&case)?;
             println!("{outcome:?}");
             Ok(if matches!(outcome, Outcome::Failed(_)) { ExitCode::FAILURE } else { ExitCode::SUCCESS })
@@ -145,7 +145,8 @@ fn answer(args: Args) -> Result<ExitCode> {
 }
 
 fn report(tally: &Tally, time: Duration) {
-    let refused: Vec<String> = tally.refused.iter().map(|(why, count)| format!("{count} for {why}")).collect();
+    let refused: Vec<String> =
+        tally.refused.iter().map(|(why, count)| format!("{count} for {why}")).collect();
     let refused = if refused.is_empty() { "none".to_owned() } else { refused.join(", ") };
     println!(
         "{} cases in {:.0} s: {} right; refused: {refused}; failed: {}",

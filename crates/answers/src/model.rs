@@ -7,7 +7,7 @@ pub(crate) use one::{after, fits};
 pub(crate) use two::{after_pairing, cogrouped, fits_pairing};
 
 use crate::{
-    case::{From, Plan, Source},
+    case::{From, Source},
     kind::Bits,
     shape::{self, Code},
 };
@@ -76,23 +76,14 @@ impl Model {
     pub(crate) fn of_source(source: &Source, bits: Bits) -> Self {
         let start = |partition| shape::slice_start(source.rows, source.partitions, partition);
         let slice = |partition| {
-            (start(partition)..start(partition + 1)).map(|place| bits.clip(shape::row(source, place))).collect()
+            (start(partition)..start(partition + 1))
+                .map(|place| bits.clip(shape::row(source, place)))
+                .collect()
         };
         let partitions = (0..source.partitions).map(slice).collect();
         let is_steady = source.from != From::Unordered;
         let known = if is_steady { Known::Places } else { Known::Rows };
         Self { partitions, known, is_steady, streams: source.from == From::Range }
-    }
-
-    /// The rows of a plan.
-    pub(crate) fn of(plan: &Plan, bits: Bits) -> Self {
-        match plan {
-            Plan::Source(source) => Self::of_source(source, bits),
-            Plan::One(op, parent) => after(op, &Self::of(parent, bits), bits),
-            Plan::Two(pairing, left, right) => {
-                after_pairing(*pairing, &Self::of(left, bits), &Self::of(right, bits), bits)
-            }
-        }
     }
 
     /// The same with the rows of each partition changed.

@@ -5,7 +5,7 @@ use firesteel::prelude::*;
 use tempfile::TempDir;
 
 use crate::{
-    case::{Backend, Between, Case, KindName, Memory, Op, Plan},
+    case::{Backend, Between, Case, KindName, Memory, Narrow, Op, Plan},
     faults::Folder,
     jobs::{self, Setting, Trouble},
     kind::{Kind, Large, Nested, Plain, Set, Sparse, Text, Unit},
@@ -57,11 +57,13 @@ fn run_kind<K: Kind>(case: &Case) -> Result<Verdict> {
         let checked = tried(case, |attempt| {
             let name = format!("{number}-{attempt}");
             let setting = Setting { ctx: &ctx, case, folder: &folder, node: &nodes[place], place, name };
-            Ok(jobs::check(&setting, &job.action)?)
+            Ok(jobs::check(&setting, job.action)?)
         });
         match checked {
             Ok(()) => (),
-            Err(Verdict::Wrong(what)) => return Ok(Verdict::Wrong(format!("job {number}, {:?}: {what}", job.action))),
+            Err(Verdict::Wrong(what)) => {
+                return Ok(Verdict::Wrong(format!("job {number}, {:?}: {what}", job.action)));
+            }
             Err(verdict) => return Ok(verdict),
         }
     }
@@ -149,7 +151,7 @@ enum Reason {
 /// Whether the engine may fail so in this case, and why.
 fn reason(case: &Case, error: &str) -> Option<Reason> {
     let has_sparse = case.kind == KindName::Sparse
-        || case.plan.any(&|node| matches!(node, Plan::One(Op::SparseEnvironment, _)));
+        || case.plan.any(&|node| matches!(node, Plan::One(Op::Narrow(Narrow::SparseEnvironment), _)));
     if case.memory != Memory::Ample && error.contains("of memory, its share is") {
         Some(Reason::Refused("memory"))
     } else if has_sparse && error.contains("skip_serializing_if") {

@@ -19,9 +19,27 @@ pub(crate) fn row(source: &Source, place: u64) -> Code {
     let spread = |keys: u64| chance % keys.max(1);
     let key = match shape {
         Shape::Uniform { keys } => spread(keys),
-        Shape::HeavyHead { keys } => if place < rows / 2 { 0 } else { spread(keys) },
-        Shape::HeavyTail { keys } => if place >= rows / 2 { 0 } else { spread(keys) },
-        Shape::Giant { keys } => if chance.is_multiple_of(64) { spread(keys) } else { 0 },
+        Shape::HeavyHead { keys } => {
+            if place < rows / 2 {
+                0
+            } else {
+                spread(keys)
+            }
+        }
+        Shape::HeavyTail { keys } => {
+            if place >= rows / 2 {
+                0
+            } else {
+                spread(keys)
+            }
+        }
+        Shape::Giant { keys } => {
+            if chance.is_multiple_of(64) {
+                spread(keys)
+            } else {
+                0
+            }
+        }
         Shape::Alike => 0,
         Shape::Unique => place,
     };

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use anyhow::Result;
 
 use crate::{
-    case::{Backend, Case, KindName, Memory, Op, Plan, Source},
+    case::{Backend, Case, KindName, Memory, Narrow, Op, Plan, Source},
     kind::Bits,
     model::{Model, fits, fits_pairing},
     watch::{Outcome, Runner},
@@ -75,10 +75,8 @@ fn smaller_plans(plan: &Plan) -> Vec<Plan> {
             let mut found = vec![(**parent).clone()];
             let with = |parent| Plan::One(op.clone(), Box::new(parent));
             found.extend(smaller_plans(parent).into_iter().map(with));
-            if let Op::Boxed { depth } = op
-                && *depth > 1
-            {
-                found.push(Plan::One(Op::Boxed { depth: 1 }, parent.clone()));
+            if let Op::Narrow(Narrow::Boxed { depth: 2.. }) = op {
+                found.push(Plan::One(Op::Narrow(Narrow::Boxed { depth: 1 }), parent.clone()));
             }
             found
         }
@@ -96,7 +94,9 @@ fn smaller_plans(plan: &Plan) -> Vec<Plan> {
 fn smaller_sources(source: &Source) -> Vec<Source> {
     let mut found = Vec::new();
     let rows = [source.rows / 8, source.rows / 2, source.rows.saturating_sub(1)];
-    found.extend(rows.into_iter().filter(|rows| *rows < source.rows).map(|rows| Source { rows, ..source.clone() }));
+    found.extend(
+        rows.into_iter().filter(|rows| *rows < source.rows).map(|rows| Source { rows, ..source.clone() }),
+    );
     let partitions = [1, source.partitions.saturating_sub(1)];
     let fewer = partitions.into_iter().filter(|partitions| (1..source.partitions).contains(partitions));
     found.extend(fewer.map(|partitions| Source { partitions, ..source.clone() }));

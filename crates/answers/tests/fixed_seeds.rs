@@ -16,5 +16,4 @@ fn the_answers_of_random_jobs_are_those_of_the_model() {
 
     let said = String::from_utf8_lossy(&output.stdout);
     assert!(output.status.success(), "{said}\n{}", String::from_utf8_lossy(&output.stderr));
-    println!("{said}");
 }

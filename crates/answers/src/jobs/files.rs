@@ -6,20 +6,20 @@ use firesteel::{Codec, prelude::*};
 
 use super::{Setting, Trouble, compare_codes, compare_rows};
 use crate::{
-    case::Action,
+    case::FileAction,
     kind::{Kind, Row},
 };
 
-pub(super) fn check<K: Kind>(setting: &Setting<'_, K>, action: &Action) -> Result<(), Trouble> {
+pub(super) fn check<K: Kind>(setting: &Setting<'_, K>, action: FileAction) -> Result<(), Trouble> {
     let (rdd, ctx) = (&setting.node.rdd, setting.ctx);
     let path = setting.folder.join(&format!("out-{}", setting.name)).to_string_lossy().into_owned();
     match action {
-        Action::SaveAsText { compressed } => {
+        FileAction::SaveAsText { compressed } => {
             let lines = rdd.map(|row| {
                 let (key, value) = K::code(&row);
                 format!("{key} {value}")
             });
-            if *compressed {
+            if compressed {
                 lines.save_as_compressed_text_file(&path, Codec::Gzip)?;
             } else {
                 lines.save_as_text_file(&path)?;
@@ -36,8 +36,8 @@ pub(super) fn check<K: Kind>(setting: &Setting<'_, K>, action: &Action) -> Resul
                 None => Err(Trouble::Wrong("a line came back changed".to_owned())),
             }
         }
-        Action::HalfCheckpoint { keep } => half_checkpoint(setting, *keep),
-        _ => {
+        FileAction::HalfCheckpoint { keep } => half_checkpoint(setting, keep),
+        FileAction::SaveAsObjects => {
             rdd.save_as_object_file(&path)?;
             is_whole(&path)?;
             compare_rows(setting, &ctx.object_file::<Row<K>>(&path)?.collect()?)
@@ -69,7 +69,11 @@ fn half_checkpoint<K: Kind>(setting: &Setting<'_, K>, keep: u64) -> Result<(), T
         .filter(|name| name.starts_with("part-") || name == "_SUCCESS")
         .collect();
     names.sort();
-    let removed: Vec<_> = names.into_iter().zip(0_u32..).filter(|(_, place)| keep >> (place % 64) & 3 == 0).collect();
+    let removed: Vec<_> = names
+        .into_iter()
+        .zip(0_u32..)
+        .filter(|(_, place)| (keep >> (place % 64)).trailing_zeros() >= 2)
+        .collect();
     for (name, _) in &removed {
         let _ = fs::remove_file(Path::new(&folder).join(name));
     }

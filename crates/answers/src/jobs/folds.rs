@@ -1,12 +1,10 @@
 //! Actions that give one value made of all rows.
 
-use std::collections::BTreeMap;
-
 use firesteel::prelude::*;
 
 use super::{Setting, Trouble, equal, same};
 use crate::{
-    case::{Action, Backend, KindName},
+    case::{Backend, FoldAction, KindName},
     functions::reduced,
     kind::{Kind, Row, peak_live_rows, reset_peak},
     model::Model,
@@ -16,33 +14,38 @@ use crate::{
 /// How many values of large rows a task may hold at once for each operator that boxes them.
 const LIVE_ROWS_MAX: usize = 6;
 
-pub(super) fn check<K: Kind>(setting: &Setting<'_, K>, action: &Action) -> Result<(), Trouble> {
+pub(super) fn check<K: Kind>(setting: &Setting<'_, K>, action: FoldAction) -> Result<(), Trouble> {
     let (rdd, model) = (&setting.node.rdd, &setting.node.model);
     let len = model.len() as u64;
     match action {
-        Action::Count => holding_few(setting, || same("count", &len, &rdd.count()?)),
-        Action::IsEmpty => same("is_empty", &(len == 0), &rdd.is_empty()?),
-        Action::Reduce => whole_or_empty::<K>(model, rdd.reduce(merged::<K>).map(|row| K::code(&row))),
-        Action::TreeReduce { depth } => {
-            whole_or_empty::<K>(model, rdd.tree_reduce(merged::<K>, *depth).map(|row| K::code(&row)))
+        FoldAction::Count => holding_few(setting, || same("count", &len, &rdd.count()?)),
+        FoldAction::IsEmpty => same("is_empty", &(len == 0), &rdd.is_empty()?),
+        FoldAction::Reduce => whole_or_empty::<K>(model, rdd.reduce(merged::<K>).map(|row| K::code(&row))),
+        FoldAction::TreeReduce { depth } => {
+            whole_or_empty::<K>(model, rdd.tree_reduce(merged::<K>, depth).map(|row| K::code(&row)))
         }
-        Action::Fold => {
+        FoldAction::Fold => {
             let folded = rdd.fold(K::row((0, 0)), merged::<K>)?;
             same("fold", &whole::<K>(model), &K::code(&folded))
         }
-        Action::Aggregate => {
+        FoldAction::Aggregate => {
             let found = rdd.aggregate((0, 0), |sum, row| added(sum, digest_of::<K>(&row)), added)?;
             same("aggregate", &total(model), &found)
         }
-        Action::TreeAggregate { depth, on_executors } => {
-            let found = if *on_executors {
-                rdd.tree_aggregate_on_executors((0, 0), |sum, row| added(sum, digest_of::<K>(&row)), added, *depth)?
+        FoldAction::TreeAggregate { depth, on_executors } => {
+            let found = if on_executors {
+                rdd.tree_aggregate_on_executors(
+                    (0, 0),
+                    |sum, row| added(sum, digest_of::<K>(&row)),
+                    added,
+                    depth,
+                )?
             } else {
-                rdd.tree_aggregate((0, 0), |sum, row| added(sum, digest_of::<K>(&row)), added, *depth)?
+                rdd.tree_aggregate((0, 0), |sum, row| added(sum, digest_of::<K>(&row)), added, depth)?
             };
             same("tree_aggregate", &total(model), &found)
         }
-        Action::ForEach => {
+        FoldAction::ForEach => {
             let sum = setting.ctx.collection_accumulator::<u64>("rows");
             holding_few(setting, || {
                 rdd.with(sum.clone()).for_each(|sum, row| sum.add(digest_of::<K>(&row).0))?;
@@ -53,62 +56,19 @@ pub(super) fn check<K: Kind>(setting: &Setting<'_, K>, action: &Action) -> Resul
                 equal("for_each", &expected, &found)
             })
         }
-        Action::ForEachPartition => {
+        FoldAction::ForEachPartition => {
             let sum = setting.ctx.long_accumulator("rows");
             holding_few(setting, || {
-                rdd.with(sum.clone()).for_each_partition(|sum, rows| sum.add(rows.count() as i64))?;
-                same("for_each_partition", &(len as i64), &sum.value().sum)
+                rdd.with(sum.clone())
+                    .for_each_partition(|sum, rows| sum.add(rows.fold(0, |count, _| count + 1)))?;
+                same("for_each_partition", &len.cast_signed(), &sum.value().sum)
             })
         }
-        Action::RunJob => holding_few(setting, || {
+        FoldAction::RunJob => holding_few(setting, || {
             let sums = rdd.run_job(|rows| rows.fold((0, 0), |sum, row| added(sum, digest_of::<K>(&row))))?;
             same("run_job", &total(model), &sums.into_iter().fold((0, 0), added))
         }),
-        Action::Stats { offset } => stats::<K>(rdd, model, *offset),
-        _ => by_key(setting, action),
-    }
-}
-
-fn by_key<K: Kind>(setting: &Setting<'_, K>, action: &Action) -> Result<(), Trouble> {
-    let (rdd, model) = (&setting.node.rdd, &setting.node.model);
-    let mut groups = BTreeMap::<u64, Vec<u64>>::new();
-    model.rows().for_each(|(key, value)| groups.entry(key).or_default().push(value));
-    match action {
-        Action::CountByKey => {
-            let found: BTreeMap<u64, u64> =
-                rdd.count_by_key()?.into_iter().map(|(key, count)| (K::key_code(&key), count)).collect();
-            same("count_by_key", &groups.iter().map(|(key, values)| (*key, values.len() as u64)).collect(), &found)
-        }
-        Action::CountByValue => {
-            let mut expected = BTreeMap::<Code, u64>::new();
-            model.rows().for_each(|row| *expected.entry(row).or_default() += 1);
-            let found = rdd.count_by_value()?.into_iter().map(|(row, count)| (K::code(&row), count)).collect();
-            same("count_by_value", &expected, &found)
-        }
-        Action::ReduceByKeyLocally => {
-            let found: BTreeMap<u64, u64> =
-                rdd.reduce_by_key_locally(merged_values::<K>)?.iter().map(|(key, value)| (K::key_code(key), K::value_code(value))).collect();
-            let sum = |values: &Vec<u64>| values.iter().copied().fold(0, reduced) & K::VALUE_BITS;
-            same("reduce_by_key_locally", &groups.iter().map(|(key, values)| (*key, sum(values))).collect(), &found)
-        }
-        Action::Lookup { key } => {
-            let key = key & K::KEY_BITS;
-            let mut found: Vec<u64> = rdd.lookup(&K::key(key))?.iter().map(K::value_code).collect();
-            let mut expected = groups.remove(&key).unwrap_or_default();
-            if !model.known.orders_values() {
-                found.sort_unstable();
-                expected.sort_unstable();
-            }
-            equal("lookup", &expected, &found)
-        }
-        _ => {
-            let found = rdd.collect_as_map()?;
-            let is_there = |(key, value): (&K::Key, &K::Value)| {
-                groups.get(&K::key_code(key)).is_some_and(|values| values.contains(&K::value_code(value)))
-            };
-            same("keys of collect_as_map", &groups.len(), &found.len())?;
-            same("collect_as_map has values of their keys", &true, &found.iter().all(is_there))
-        }
+        FoldAction::Stats { offset } => stats::<K>(rdd, model, offset),
     }
 }
 
@@ -135,10 +95,6 @@ fn holding_few<K: Kind>(
 fn merged<K: Kind>(one: Row<K>, two: Row<K>) -> Row<K> {
     let (one, two) = (K::code(&one), K::code(&two));
     K::row((reduced(one.0, two.0), reduced(one.1, two.1)))
-}
-
-fn merged_values<K: Kind>(one: K::Value, two: K::Value) -> K::Value {
-    K::value(reduced(K::value_code(&one), K::value_code(&two)) & K::VALUE_BITS)
 }
 
 fn digest_of<K: Kind>(row: &Row<K>) -> (u64, u64) {
@@ -190,12 +146,16 @@ fn stats<K: Kind>(rdd: &BoxRdd<Row<K>>, model: &Model, offset: f64) -> Result<()
     // A running mean that is rounded at 1e15 stands still after some rows; it is never further off than this.
     let is_near = |what: &str, expected: f64, found: f64, within: f64| {
         let is_near = (expected - found).abs() <= within;
-        if is_near { Ok(()) } else { Err(Trouble::Wrong(format!("{what}: expected {expected}, found {found}"))) }
+        if is_near {
+            Ok(())
+        } else {
+            Err(Trouble::Wrong(format!("{what}: expected {expected}, found {found}")))
+        }
     };
     let within = if offset.abs() > 1e14 { 1.0 } else { 1e-3 };
     is_near("mean", mean, stats.mean() - offset, within)?;
     is_near("variance", variance, stats.variance(), within / 2.0)?;
     let ends = (small.iter().min(), small.iter().max());
-    let found = ((stats.min() - offset) as u64, (stats.max() - offset) as u64);
-    same("least and largest number", &ends, &(Some(&found.0), Some(&found.1)))
+    let ends = [ends.0, ends.1].map(|end| end.map_or(0.0, |end| *end as f64) + offset);
+    same("least and largest number", &ends, &[stats.min(), stats.max()])
 }

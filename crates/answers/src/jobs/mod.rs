@@ -2,6 +2,7 @@
 
 mod files;
 mod folds;
+mod keyed;
 mod orders;
 mod special;
 
@@ -46,37 +47,19 @@ pub(crate) struct Setting<'a, K: Kind> {
 }
 
 /// Runs an action and compares its answer with the model's.
-pub(crate) fn check<K: Kind>(setting: &Setting<'_, K>, action: &Action) -> Result<(), Trouble> {
+pub(crate) fn check<K: Kind>(setting: &Setting<'_, K>, action: Action) -> Result<(), Trouble> {
     match action {
-        Action::Collect
-        | Action::CollectPartitions
-        | Action::LocalIterator
-        | Action::First
-        | Action::Take { .. }
-        | Action::MinMax
-        | Action::Top { .. }
-        | Action::TakeOrdered { .. }
-        | Action::TakeSample { .. } => orders::check(setting, action),
-        Action::Count
-        | Action::IsEmpty
-        | Action::Reduce
-        | Action::TreeReduce { .. }
-        | Action::Fold
-        | Action::Aggregate
-        | Action::TreeAggregate { .. }
-        | Action::CountByKey
-        | Action::CountByValue
-        | Action::CollectAsMap
-        | Action::ReduceByKeyLocally
-        | Action::Lookup { .. }
-        | Action::ForEach
-        | Action::ForEachPartition
-        | Action::RunJob
-        | Action::Stats { .. } => folds::check(setting, action),
-        Action::SaveAsText { .. } | Action::SaveAsObjects | Action::HalfCheckpoint { .. } => {
-            files::check(setting, action)
+        Action::Rows(action) => orders::check(setting, action),
+        Action::Fold(action) => folds::check(setting, action),
+        Action::Keyed(action) => keyed::check(setting, action),
+        Action::File(action) => files::check(setting, action),
+        Action::TakeRowsThatPanic { most } => {
+            special::take_rows_that_panic(setting, most);
+            Ok(())
         }
-        Action::TakeRowsThatPanic { .. } | Action::SampleByKey { .. } => special::check(setting, action),
+        Action::SampleByKey { percent, seed, partitions } => {
+            special::sample(setting, percent, seed, partitions)
+        }
     }
 }
 
@@ -90,7 +73,8 @@ fn compare_codes<K: Kind>(node: &Built<K>, mut found: Vec<Code>) -> Result<(), T
     match node.model.known {
         Known::Places | Known::Order => (),
         Known::KeysInOrder { is_descending } => {
-            let in_order = |one: &Code, two: &Code| if is_descending { one.0 >= two.0 } else { one.0 <= two.0 };
+            let in_order =
+                |one: &Code, two: &Code| if is_descending { one.0 >= two.0 } else { one.0 <= two.0 };
             if !found.is_sorted_by(in_order) {
                 return Err(Trouble::Wrong("the keys are not in order".to_owned()));
             }

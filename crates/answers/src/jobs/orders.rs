@@ -4,16 +4,16 @@ use firesteel::prelude::*;
 
 use super::{Setting, Trouble, compare_rows, equal, same};
 use crate::{
-    case::Action,
+    case::RowAction,
     kind::Kind,
     model::{Known, Model},
     shape::Code,
 };
 
-pub(super) fn check<K: Kind>(setting: &Setting<'_, K>, action: &Action) -> Result<(), Trouble> {
+pub(super) fn check<K: Kind>(setting: &Setting<'_, K>, action: RowAction) -> Result<(), Trouble> {
     let (rdd, model) = (&setting.node.rdd, &setting.node.model);
     match action {
-        Action::CollectPartitions => {
+        RowAction::CollectPartitions => {
             let partitions = rdd.collect_partitions()?;
             let found: Vec<Vec<Code>> =
                 partitions.iter().map(|rows| rows.iter().map(K::code).collect()).collect();
@@ -22,49 +22,49 @@ pub(super) fn check<K: Kind>(setting: &Setting<'_, K>, action: &Action) -> Resul
             }
             compare_rows(setting, &partitions.into_iter().flatten().collect::<Vec<_>>())
         }
-        Action::LocalIterator => {
+        RowAction::LocalIterator => {
             compare_rows(setting, &rdd.to_local_iterator().collect::<firesteel::Result<Vec<_>>>()?)
         }
-        Action::First => first::<K>(rdd, model),
-        Action::Take { most } => {
-            let found: Vec<Code> = rdd.take(*most)?.iter().map(K::code).collect();
-            same("how many are taken", &model.len().min(*most), &found.len())?;
+        RowAction::First => first::<K>(rdd, model),
+        RowAction::Take { most } => {
+            let found: Vec<Code> = rdd.take(most)?.iter().map(K::code).collect();
+            same("how many are taken", &model.len().min(most), &found.len())?;
             match model.known {
                 Known::Places | Known::Order => {
-                    equal("the first rows", &model.rows().take(*most).collect::<Vec<_>>(), &found)
+                    equal("the first rows", &model.rows().take(most).collect::<Vec<_>>(), &found)
                 }
                 Known::PerKey | Known::KeysInOrder { .. } | Known::Rows => part_of(model, found),
             }
         }
-        Action::MinMax if model.len() == 0 => match rdd.min() {
+        RowAction::MinMax if model.len() == 0 => match rdd.min() {
             Err(firesteel::Error::Empty { .. }) => Ok(()),
             Err(error) => Err(error.into()),
             Ok(row) => Err(Trouble::Wrong(format!("the least of no rows is {row:?}"))),
         },
-        Action::MinMax => {
+        RowAction::MinMax => {
             let found = (K::code(&rdd.min()?), K::code(&rdd.max()?));
             let expected = (model.rows().min(), model.rows().max());
             same("least and largest row", &expected, &(Some(found.0), Some(found.1)))
         }
-        Action::Top { most } => {
+        RowAction::Top { most } => {
             let mut expected: Vec<Code> = model.rows().collect();
             expected.sort_unstable_by(|one, two| two.cmp(one));
-            expected.truncate(*most);
-            equal("the largest rows", &expected, &rdd.top(*most)?.iter().map(K::code).collect::<Vec<_>>())
+            expected.truncate(most);
+            equal("the largest rows", &expected, &rdd.top(most)?.iter().map(K::code).collect::<Vec<_>>())
         }
-        Action::TakeOrdered { most } => {
+        RowAction::TakeOrdered { most } => {
             let mut expected: Vec<Code> = model.rows().collect();
             expected.sort_unstable();
-            expected.truncate(*most);
-            let found: Vec<Code> = rdd.take_ordered(*most)?.iter().map(K::code).collect();
+            expected.truncate(most);
+            let found: Vec<Code> = rdd.take_ordered(most)?.iter().map(K::code).collect();
             equal("the least rows", &expected, &found)
         }
-        Action::TakeSample { most, seed } => {
-            let found = rdd.take_sample(Replacement::Without, *most, *seed)?;
-            same("how many are sampled", &model.len().min(*most), &found.len())?;
+        RowAction::TakeSample { most, seed } => {
+            let found = rdd.take_sample(Replacement::Without, most, seed)?;
+            same("how many are sampled", &model.len().min(most), &found.len())?;
             part_of(model, found.iter().map(K::code).collect())
         }
-        _ => compare_rows(setting, &rdd.collect()?),
+        RowAction::Collect => compare_rows(setting, &rdd.collect()?),
     }
 }
 

@@ -7,23 +7,12 @@ use serde::{Deserialize, Serialize};
 
 use super::{Setting, Trouble, orders::part_of, same};
 use crate::{
-    case::{Act, Action, Fault, Op, Plan},
+    case::{Act, Fault, Narrow, Op, Plan},
     faults,
     kind::{Kind, Row},
     ops,
     shape::mixed,
 };
-
-pub(super) fn check<K: Kind>(setting: &Setting<'_, K>, action: &Action) -> Result<(), Trouble> {
-    match action {
-        Action::SampleByKey { percent, seed, partitions } => sample(setting, *percent, *seed, *partitions),
-        Action::TakeRowsThatPanic { most } => {
-            take_rows_that_panic(setting, *most);
-            Ok(())
-        }
-        _ => Ok(()),
-    }
-}
 
 /// A row whose `drop` panics on the driver.
 #[derive(Clone, Serialize, Deserialize)]
@@ -31,14 +20,14 @@ struct Grumpy(u64);
 
 impl Drop for Grumpy {
     fn drop(&mut self) {
-        if TaskContext::current().is_none() && !thread::panicking() && self.0.is_multiple_of(5) {
-            panic!("a row does not want to be dropped");
-        }
+        // A second panic while a first one unwinds would end the process.
+        let may_panic = TaskContext::current().is_none() && !thread::panicking();
+        assert!(!may_panic || !self.0.is_multiple_of(5), "a row does not want to be dropped");
     }
 }
 
 /// Ends, with rows or with an error; that is all that is asked.
-fn take_rows_that_panic<K: Kind>(setting: &Setting<'_, K>, most: usize) {
+pub(super) fn take_rows_that_panic<K: Kind>(setting: &Setting<'_, K>, most: usize) {
     let rows = setting.node.rdd.map(|row| Grumpy(mixed(K::code(&row).1)));
     if let Ok(rows) = rows.take(most) {
         rows.into_iter().for_each(std::mem::forget);
@@ -49,7 +38,12 @@ fn take_rows_that_panic<K: Kind>(setting: &Setting<'_, K>, most: usize) {
 ///
 /// The same share of every key is drawn, so how many rows are drawn depends on how many there are in each partition and
 /// not on their order. A mixture of two runs over rows in different orders has another number of rows, or some twice.
-fn sample<K: Kind>(setting: &Setting<'_, K>, percent: u8, seed: u64, partitions: u32) -> Result<(), Trouble> {
+pub(super) fn sample<K: Kind>(
+    setting: &Setting<'_, K>,
+    percent: u8,
+    seed: u64,
+    partitions: u32,
+) -> Result<(), Trouble> {
     let (ctx, node) = (setting.ctx, setting.node);
     let drawn = |rdd: &BoxRdd<Row<K>>| {
         let keys: std::collections::BTreeSet<u64> = node.model.rows().map(|row| row.0).collect();
@@ -72,7 +66,7 @@ fn reference_len<K: Kind>(
     setting: &Setting<'_, K>,
     drawn: &dyn Fn(&BoxRdd<Row<K>>) -> firesteel::Result<firesteel::SampleByKey<BoxRdd<Row<K>>, K::Key>>,
 ) -> Result<Option<usize>, Trouble> {
-    if setting.case.plan.any(&|node| matches!(node, Plan::One(Op::Coalesce { .. }, _))) {
+    if setting.case.plan.any(&|node| matches!(node, Plan::One(Op::Narrow(Narrow::Coalesce { .. }), _))) {
         return Ok(None);
     }
     let mut case = setting.case.clone();

@@ -81,8 +81,11 @@ mod tests {
     fn holds_to_its_codes<K: Kind>() {
         let edges = [0, 1, 255, 256, 65_535, 65_536, u64::from(u32::MAX), 1 << 32, 1 << 48, u64::MAX];
         let codes: Vec<u64> = (0..200).map(mixed).chain((0..64).map(|bit| 1 << bit)).chain(edges).collect();
-        let mut rows: Vec<(Code, Row<K>)> =
-            codes.iter().map(|code| Bits::of::<K>().clip((*code, *code))).map(|code| (code, K::row(code))).collect();
+        let mut rows: Vec<(Code, Row<K>)> = codes
+            .iter()
+            .map(|code| Bits::of::<K>().clip((*code, *code)))
+            .map(|code| (code, K::row(code)))
+            .collect();
         assert!(rows.iter().all(|(code, row)| K::code(row) == *code));
         rows.sort_by_key(|(code, _)| *code);
         assert!(rows.is_sorted_by(|one, two| one.1.0 <= two.1.0), "keys are ordered as their codes");

@@ -37,9 +37,7 @@ impl Kind for Nested {
         match code {
             0..=255 => Value::Byte(code as u8),
             256..=0xFFFF_FFFF => Value::Word { low: Some(code as u32) },
-            0x1_0000_0000.. => {
-                Value::List((0..4).rev().map(|word| (code >> (16 * word)) as u16).collect())
-            }
+            0x1_0000_0000.. => Value::List((0..4).rev().map(|word| (code >> (16 * word)) as u16).collect()),
         }
     }
 

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Known, Model};
 use crate::{
-    case::Op,
+    case::{Keep, Narrow, Op, Shuffle},
     functions::{digest, is_marked, paired, reduced, rekeyed, salted, several},
     kind::Bits,
     shape::Code,
@@ -12,21 +12,44 @@ use crate::{
 
 /// Whether the answer of an operator over `input` is determined.
 pub(crate) fn fits(op: &Op, input: &Model) -> bool {
+    let Op::Narrow(op) = op else { return true };
     let in_order = input.is_steady && matches!(input.known, Known::Places | Known::Order);
     match op {
-        Op::MapWhile { .. } | Op::Scan { .. } | Op::Prune { .. } | Op::ZipWithUniqueId => {
+        Narrow::MapWhile { .. } | Narrow::Scan { .. } | Narrow::Prune { .. } | Narrow::ZipWithUniqueId => {
             input.is_steady && input.known == Known::Places
         }
-        Op::ZipWithIndex | Op::ZipSelf | Op::ZipPartitionsSelf | Op::RandomSplits { .. } => in_order,
-        _ => true,
+        Narrow::ZipWithIndex | Narrow::ZipSelf | Narrow::ZipPartitionsSelf | Narrow::RandomSplits { .. } => {
+            in_order
+        }
+        Narrow::Map { .. }
+        | Narrow::Filter { .. }
+        | Narrow::FlatMap { .. }
+        | Narrow::MapValues { .. }
+        | Narrow::FlatMapValues { .. }
+        | Narrow::Swap
+        | Narrow::MapPartitions
+        | Narrow::Boxed { .. }
+        | Narrow::Glom
+        | Narrow::SampleAll { .. }
+        | Narrow::SampleByKeyAll { .. }
+        | Narrow::SparseEnvironment
+        | Narrow::Coalesce { .. } => true,
     }
 }
 
 /// The rows behind an operator.
 pub(crate) fn after(op: &Op, input: &Model, bits: Bits) -> Model {
-    if let Some(narrow) = narrow(op, input, bits) {
-        return narrow;
+    match op {
+        Op::Narrow(op) => narrow(*op, input, bits),
+        Op::Shuffle { op, .. } => shuffled(*op, input, bits),
+        Op::Keep(Keep::Persist { .. } | Keep::Checkpoint | Keep::LocalCheckpoint) => {
+            Model { streams: false, ..input.clone() }
+        }
+        Op::Fault(_) => input.clone(),
     }
+}
+
+fn shuffled(op: Shuffle, input: &Model, bits: Bits) -> Model {
     let groups = groups(input);
     let by_key = |value: &dyn Fn(&[u64]) -> u64| {
         let row = |(key, values): (&u64, &Vec<u64>)| bits.clip((*key, value(values)));
@@ -37,88 +60,89 @@ pub(crate) fn after(op: &Op, input: &Model, bits: Bits) -> Model {
     let is_ordered = input.known.orders_values();
     let rows: Vec<Code> = input.rows().collect();
     match op {
-        Op::PartitionBy { .. } => input.behind_shuffle(input.known.shuffled(), rows),
-        Op::ReduceByKey { .. } | Op::FoldByKey { .. } | Op::MapReduce { .. } => by_key(&sum),
-        Op::AggregateByKey { .. } | Op::CombineByKey { .. } => {
-            by_key(&|values| paired(sum(values), values.len() as u64))
+        Shuffle::PartitionBy => input.behind_shuffle(input.known.shuffled(), rows),
+        Shuffle::ReduceByKey | Shuffle::FoldByKey | Shuffle::MapReduce => by_key(&sum),
+        Shuffle::AggregateByKey | Shuffle::CombineByKey => {
+            by_key(&|values| paired(sum(values) & bits.value, values.len() as u64))
         }
-        Op::GroupByKey { .. } | Op::GroupBy { .. } => {
+        Shuffle::GroupByKey | Shuffle::GroupBy => {
             by_key(&|values| digest(is_ordered, values.iter().copied()))
         }
-        Op::Distinct { .. } => {
+        Shuffle::Distinct => {
             let rows: BTreeSet<Code> = rows.into_iter().collect();
             input.behind_shuffle(Known::Rows, rows.into_iter().collect())
         }
-        Op::SortByKey { descending, .. } => sorted(input, rows, *descending, |row| (row.0, 0)),
-        Op::SortByRow { descending, .. } => sorted(input, rows, *descending, |row| row),
-        Op::FilterByRange { from, to, .. } => {
-            let range = (from & bits.key)..=(to & bits.key);
-            let rows = rows.into_iter().filter(|row| range.contains(&row.0)).collect();
-            sorted(input, rows, false, |row| (row.0, 0))
+        Shuffle::SortByKey { descending } => sorted_by_key(input, rows, descending),
+        Shuffle::SortByRow { descending } => {
+            let mut rows = rows;
+            rows.sort_unstable_by(|one, two| if descending { two.cmp(one) } else { one.cmp(two) });
+            input.behind_shuffle(Known::Order, rows)
         }
-        // Repartition, SortWithinPartitions, Coalesce, RandomSplits: the same rows, somewhere.
-        _ => input.behind_shuffle(Known::Rows, rows),
+        Shuffle::FilterByRange { from, to } => {
+            let range = (from & bits.key)..=(to & bits.key);
+            sorted_by_key(input, rows.into_iter().filter(|row| range.contains(&row.0)).collect(), false)
+        }
+        Shuffle::Repartition | Shuffle::SortWithinPartitions => input.behind_shuffle(Known::Rows, rows),
     }
 }
 
-fn sorted(input: &Model, mut rows: Vec<Code>, is_descending: bool, by: fn(Code) -> Code) -> Model {
-    rows.sort_by_key(|row| by(*row));
+fn sorted_by_key(input: &Model, mut rows: Vec<Code>, is_descending: bool) -> Model {
+    rows.sort_by_key(|row| row.0);
     if is_descending {
         rows.reverse();
     }
-    let known = if by((1, 1)) == (1, 1) { Known::Order } else { Known::KeysInOrder { is_descending } };
-    input.behind_shuffle(known, rows)
+    input.behind_shuffle(Known::KeysInOrder { is_descending }, rows)
 }
 
-/// Operators that leave rows in their partitions.
-fn narrow(op: &Op, input: &Model, bits: Bits) -> Option<Model> {
+fn narrow(op: Narrow, input: &Model, bits: Bits) -> Model {
     let known = input.known;
     let each = |known: Known, of: &dyn Fn(Code) -> Vec<Code>| {
         let row = |row: &Code| of(*row).into_iter().map(|row| bits.clip(row)).collect::<Vec<_>>();
         input.each_partition(known, |rows| rows.iter().flat_map(row).collect())
     };
     let other_keys = known.with_other_keys();
-    Some(match op {
-        Op::Map { keys, salt } => each(other_keys, &|row| vec![rekeyed(row, *keys, *salt)]),
-        Op::Swap => each(other_keys, &|(key, value)| vec![(value, key)]),
-        Op::Filter { modulus } => {
-            each(known, &|row| if is_marked(row, *modulus) { vec![] } else { vec![row] })
+    match op {
+        Narrow::Map { keys, salt } => each(other_keys, &|row| vec![rekeyed(row, keys, salt)]),
+        Narrow::Swap => each(other_keys, &|(key, value)| vec![(value, key)]),
+        Narrow::Filter { modulus } => {
+            each(known, &|row| if is_marked(row, modulus) { vec![] } else { vec![row] })
         }
-        Op::FlatMap { most } | Op::FlatMapValues { most } => {
-            each(known, &|(key, value)| several(value, *most).map(|value| (key, value)).collect())
+        Narrow::FlatMap { most } | Narrow::FlatMapValues { most } => {
+            each(known, &|(key, value)| several(value, most).map(|value| (key, value)).collect())
         }
-        Op::MapValues { salt } => each(known, &|(key, value)| vec![(key, salted(value, *salt))]),
-        Op::ZipSelf | Op::ZipPartitionsSelf => {
+        Narrow::MapValues { salt } => each(known, &|(key, value)| vec![(key, salted(value, salt))]),
+        Narrow::ZipSelf | Narrow::ZipPartitionsSelf => {
             each(known, &|(key, value)| vec![(key, paired(value, salted(value, 1) & bits.value))])
         }
-        Op::MapWhile { modulus } => input.each_partition(known, |rows| {
-            rows.iter().copied().take_while(|row| !is_marked(*row, *modulus)).collect()
-        }),
-        Op::Scan { most } => {
-            input.each_partition(known, |rows| rows.iter().copied().take(*most as usize).collect())
+        Narrow::Boxed { depth } => {
+            each(known, &|(key, value)| vec![(key, value.wrapping_add(u64::from(depth)))])
         }
-        Op::Prune { modulus } => {
-            let kept = |partition: usize| !partition.is_multiple_of(*modulus as usize);
+        Narrow::MapWhile { modulus } => input.each_partition(known, |rows| {
+            rows.iter().copied().take_while(|row| !is_marked(*row, modulus)).collect()
+        }),
+        Narrow::Scan { most } => {
+            input.each_partition(known, |rows| rows.iter().copied().take(most as usize).collect())
+        }
+        Narrow::Prune { modulus } => {
+            let kept = |partition: usize| !partition.is_multiple_of(modulus as usize);
             let partitions = input.partitions.iter().enumerate().filter(|(partition, _)| kept(*partition));
             Model { partitions: partitions.map(|(_, rows)| rows.clone()).collect(), ..input.clone() }
         }
-        Op::ZipWithIndex => numbered(input, bits, |_, _, before| before),
-        Op::ZipWithUniqueId => {
+        Narrow::ZipWithIndex => numbered(input, bits, |_, _, before| before),
+        Narrow::ZipWithUniqueId => {
             let partitions = input.partitions.len() as u64;
             numbered(input, bits, move |partition, place, _| place * partitions + partition)
         }
-        Op::Boxed { depth } => each(known, &|(key, value)| vec![(key, value.wrapping_add(u64::from(*depth)))]),
-        Op::MapPartitions
-        | Op::Glom
-        | Op::SampleAll { .. }
-        | Op::SampleByKeyAll { .. }
-        | Op::SparseEnvironment
-        | Op::Fault(_) => input.clone(),
-        Op::Persist { .. } | Op::Checkpoint | Op::LocalCheckpoint => {
-            Model { streams: false, ..input.clone() }
+        Narrow::Glom => Model { streams: false, ..input.clone() },
+        Narrow::MapPartitions
+        | Narrow::SampleAll { .. }
+        | Narrow::SampleByKeyAll { .. }
+        | Narrow::SparseEnvironment => input.clone(),
+        // The same rows, somewhere.
+        Narrow::Coalesce { .. } | Narrow::RandomSplits { .. } => {
+            input.behind_shuffle(Known::Rows, input.rows().collect())
         }
-        _ => return None,
-    })
+    }
 }
 
 /// Values become numbers made of the partition, the place in it, and the rows before.

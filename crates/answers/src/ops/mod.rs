@@ -51,8 +51,10 @@ fn build_node<K: Kind>(
             build_node::<K>(ctx, case, folder, parent, nodes)?;
             let parent = &nodes[place];
             let rdd = match op {
+                Op::Narrow(op) => narrow::build::<K>(*op, parent)?,
+                Op::Shuffle { op, partitions } => shuffles::build::<K>(*op, *partitions, parent)?,
+                Op::Keep(keep) => narrow::keep::<K>(keep, parent)?,
                 Op::Fault(fault) => faults::build::<K>(ctx, &parent.rdd, fault, case.backend, folder),
-                _ => one::<K>(op, parent)?,
             };
             Built { rdd, model: model::after(op, &parent.model, bits) }
         }
@@ -67,11 +69,4 @@ fn build_node<K: Kind>(
     };
     nodes.insert(place, built);
     Ok(())
-}
-
-fn one<K: Kind>(op: &Op, parent: &Built<K>) -> Result<BoxRdd<Row<K>>> {
-    match narrow::build::<K>(op, parent)? {
-        Some(rdd) => Ok(rdd),
-        None => shuffles::build::<K>(op, parent),
-    }
 }

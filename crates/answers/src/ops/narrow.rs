@@ -1,32 +1,37 @@
 //! Operators that leave rows in their partitions, and those that keep them.
 
+use std::collections::BTreeSet;
+
 use anyhow::Result;
 use firesteel::{StorageLevel, prelude::*};
 
 use super::Built;
 use crate::{
-    case::Op,
+    case::{Keep, Narrow},
     functions::{is_marked, paired, rekeyed, salted, several},
     kind::{Kind, Row, SparseEnvironment},
 };
 
-/// The RDD behind an operator, unless it is none of these.
-pub(super) fn build<K: Kind>(op: &Op, parent: &Built<K>) -> Result<Option<BoxRdd<Row<K>>>> {
+/// The RDD behind an operator.
+pub(super) fn build<K: Kind>(op: Narrow, parent: &Built<K>) -> Result<BoxRdd<Row<K>>> {
     let rdd = &parent.rdd;
-    Ok(Some(match op {
-        Op::Map { .. } | Op::Filter { .. } | Op::FlatMap { .. } | Op::MapValues { .. } | Op::FlatMapValues { .. } => {
-            row_by_row::<K>(op, rdd)
-        }
-        Op::Swap => rdd.map(|row| K::row(swapped(K::code(&row)))).boxed(),
-        Op::MapPartitions => rdd.map_partitions(|rows| Rows::new(rows)).boxed(),
-        Op::MapWhile { modulus } => {
-            let up_to = rdd.with(*modulus).map_partitions(|modulus, rows| {
+    Ok(match op {
+        Narrow::Map { .. }
+        | Narrow::Filter { .. }
+        | Narrow::FlatMap { .. }
+        | Narrow::MapValues { .. }
+        | Narrow::FlatMapValues { .. }
+        | Narrow::Swap
+        | Narrow::Boxed { .. } => row_by_row::<K>(op, rdd),
+        Narrow::MapPartitions => rdd.map_partitions(|rows| Rows::new(rows)).boxed(),
+        Narrow::MapWhile { modulus } => {
+            let up_to = rdd.with(modulus).map_partitions(|modulus, rows| {
                 Rows::new(rows.map_while(move |row| (!is_marked(K::code(&row), *modulus)).then_some(row)))
             });
             up_to.boxed()
         }
-        Op::Scan { most } => {
-            let first = rdd.with(*most).map_partitions(|most, rows| {
+        Narrow::Scan { most } => {
+            let first = rdd.with(most).map_partitions(|most, rows| {
                 Rows::new(rows.scan(0, move |seen, row| {
                     *seen += 1;
                     (*seen % (most + 1) != 0).then_some(row)
@@ -34,76 +39,107 @@ pub(super) fn build<K: Kind>(op: &Op, parent: &Built<K>) -> Result<Option<BoxRdd
             });
             first.boxed()
         }
-        Op::Boxed { depth } => {
-            (0..*depth).fold(rdd.clone(), |rdd, _| rdd.map(|row| K::row(next(K::code(&row)))).boxed())
+        Narrow::Glom => rdd.glom().flat_map(|rows| rows).boxed(),
+        Narrow::Prune { modulus } => {
+            rdd.prune_partitions(|partition| !partition.is_multiple_of(modulus)).boxed()
         }
-        Op::Glom => rdd.glom().flat_map(|rows| rows).boxed(),
-        Op::Prune { modulus } => {
-            rdd.prune_partitions(|partition| !partition.is_multiple_of(*modulus)).boxed()
-        }
-        Op::ZipWithIndex => rdd.zip_with_index()?.map(|(row, index)| numbered::<K>(&row, index)).boxed(),
-        Op::ZipWithUniqueId => rdd.zip_with_unique_id().map(|(row, id)| numbered::<K>(&row, id)).boxed(),
-        Op::ZipSelf => {
-            let other = rdd.map_values(|value| K::value(salted(K::value_code(&value), 1) & K::VALUE_BITS));
+        Narrow::ZipWithIndex => rdd.zip_with_index()?.map(|(row, index)| numbered::<K>(&row, index)).boxed(),
+        Narrow::ZipWithUniqueId => rdd.zip_with_unique_id().map(|(row, id)| numbered::<K>(&row, id)).boxed(),
+        Narrow::ZipSelf => {
+            let other = rdd.map_values(|value| other_value::<K>(&value));
             rdd.zip(&other).map(|(row, (_, value))| numbered::<K>(&row, K::value_code(&value))).boxed()
         }
-        Op::ZipPartitionsSelf => {
-            let other = rdd.map_values(|value| K::value(salted(K::value_code(&value), 1) & K::VALUE_BITS));
+        Narrow::ZipPartitionsSelf => {
+            let other = rdd.map_values(|value| other_value::<K>(&value));
             let zipped = rdd.zip_partitions(&other, |rows, others| {
-                Rows::new(rows.zip(others).map(|(row, (_, value))| numbered::<K>(&row, K::value_code(&value))))
+                Rows::new(
+                    rows.zip(others).map(|(row, (_, value))| numbered::<K>(&row, K::value_code(&value))),
+                )
             });
             zipped.boxed()
         }
-        Op::SampleAll { seed } => rdd.sample(Replacement::Without, 1.0, *seed).boxed(),
-        Op::SampleByKeyAll { seed } => {
-            let keys: std::collections::BTreeSet<u64> = parent.model.rows().map(|row| row.0).collect();
+        Narrow::SampleAll { seed } => rdd.sample(Replacement::Without, 1.0, seed).boxed(),
+        Narrow::SampleByKeyAll { seed } => {
+            let keys: BTreeSet<u64> = parent.model.rows().map(|row| row.0).collect();
             let fractions = keys.into_iter().map(|key| (K::key(key), 1.0));
-            rdd.sample_by_key(Replacement::Without, fractions, *seed)?.boxed()
+            rdd.sample_by_key(Replacement::Without, fractions, seed)?.boxed()
         }
-        Op::SparseEnvironment => {
+        Narrow::SparseEnvironment => {
             let kept = rdd.with(SparseEnvironment::default()).map(|env, row| {
                 assert!(env.names.is_empty() && env.limit.is_none(), "an environment came changed: {env:?}");
                 row
             });
             // A union behind it, so that something is read after the environment.
-            kept.union(&rdd.filter(|_| false).boxed()).prune_partitions(first_half(rdd.num_partitions())).boxed()
+            let partitions = rdd.num_partitions();
+            kept.union(&rdd.filter(|_| false).boxed())
+                .prune_partitions(|partition| partition < partitions)
+                .boxed()
         }
-        Op::Persist { level } => rdd.persist(level.parse::<StorageLevel>()?).boxed(),
-        Op::Checkpoint => rdd.checkpoint()?.boxed(),
-        Op::LocalCheckpoint => rdd.local_checkpoint().boxed(),
-        _ => return Ok(None),
-    }))
+        Narrow::Coalesce { partitions } => rdd.coalesce(partitions).boxed(),
+        Narrow::RandomSplits { seed } => {
+            let splits = rdd.random_split(&[1.0, 2.0, 0.0, 1.0], seed);
+            let splits = splits.into_iter().map(|split| split.boxed());
+            splits.reduce(|all, split| all.union(&split).boxed()).unwrap_or_else(|| rdd.clone())
+        }
+    })
 }
 
-fn row_by_row<K: Kind>(op: &Op, rdd: &BoxRdd<Row<K>>) -> BoxRdd<Row<K>> {
+/// The RDD that keeps the rows of another.
+pub(super) fn keep<K: Kind>(keep: &Keep, parent: &Built<K>) -> Result<BoxRdd<Row<K>>> {
+    Ok(match keep {
+        Keep::Persist { level } => parent.rdd.persist(level.parse::<StorageLevel>()?).boxed(),
+        Keep::Checkpoint => parent.rdd.checkpoint()?.boxed(),
+        Keep::LocalCheckpoint => parent.rdd.local_checkpoint().boxed(),
+    })
+}
+
+fn row_by_row<K: Kind>(op: Narrow, rdd: &BoxRdd<Row<K>>) -> BoxRdd<Row<K>> {
     match op {
-        Op::Map { keys, salt } => {
-            rdd.with((*keys, *salt)).map(|(keys, salt), row| K::row(rekeyed(K::code(&row), *keys, *salt))).boxed()
+        Narrow::Map { keys, salt } => rdd
+            .with((keys, salt))
+            .map(|(keys, salt), row| K::row(rekeyed(K::code(&row), *keys, *salt)))
+            .boxed(),
+        Narrow::Filter { modulus } => {
+            rdd.with(modulus).filter(|modulus, row| !is_marked(K::code(row), *modulus)).boxed()
         }
-        Op::Filter { modulus } => {
-            rdd.with(*modulus).filter(|modulus, row| !is_marked(K::code(row), *modulus)).boxed()
-        }
-        Op::FlatMap { most } => {
-            let copies = rdd.with(*most).flat_map(|most, row| {
+        Narrow::FlatMap { most } => {
+            let copies = rdd.with(most).flat_map(|most, row| {
                 let (key, value) = K::code(&row);
                 several(value, *most).map(move |value| K::row((key, value))).collect::<Vec<_>>()
             });
             copies.boxed()
         }
-        Op::MapValues { salt } => {
-            let changed = rdd.with(*salt).map_values(|salt, value| {
-                K::value(salted(K::value_code(&value), *salt) & K::VALUE_BITS)
-            });
+        Narrow::MapValues { salt } => {
+            let changed = rdd
+                .with(salt)
+                .map_values(|salt, value| K::value(salted(K::value_code(&value), *salt) & K::VALUE_BITS));
             changed.boxed()
         }
-        Op::FlatMapValues { most } => {
-            let copies = rdd.with(*most).flat_map_values(|most, value| {
+        Narrow::FlatMapValues { most } => {
+            let copies = rdd.with(most).flat_map_values(|most, value| {
                 let values = several(K::value_code(&value), *most);
                 values.map(|value| K::value(value & K::VALUE_BITS)).collect::<Vec<_>>()
             });
             copies.boxed()
         }
-        _ => rdd.clone(),
+        Narrow::Swap => rdd.map(|row| K::row(swapped(K::code(&row)))).boxed(),
+        Narrow::Boxed { depth } => {
+            (0..depth).fold(rdd.clone(), |rdd, _| rdd.map(|row| K::row(next(K::code(&row)))).boxed())
+        }
+        Narrow::MapPartitions
+        | Narrow::MapWhile { .. }
+        | Narrow::Scan { .. }
+        | Narrow::Glom
+        | Narrow::Prune { .. }
+        | Narrow::ZipWithIndex
+        | Narrow::ZipWithUniqueId
+        | Narrow::ZipSelf
+        | Narrow::ZipPartitionsSelf
+        | Narrow::SampleAll { .. }
+        | Narrow::SampleByKeyAll { .. }
+        | Narrow::SparseEnvironment
+        | Narrow::Coalesce { .. }
+        | Narrow::RandomSplits { .. } => unreachable!("{op:?} is not row by row"),
     }
 }
 
@@ -121,6 +157,6 @@ fn numbered<K: Kind>(row: &Row<K>, number: u64) -> Row<K> {
     K::row((key, paired(value, number)))
 }
 
-fn first_half(partitions: u32) -> impl FnMut(u32) -> bool {
-    move |partition| partition < partitions
+fn other_value<K: Kind>(value: &K::Value) -> K::Value {
+    K::value(salted(K::value_code(value), 1) & K::VALUE_BITS)
 }

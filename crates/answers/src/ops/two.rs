@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Built;
 use crate::{
-    case::Pairing,
+    case::{JoinName, Pairing, Sides},
     functions::{digest, paired, present},
     kind::{Kind, Row},
     model::cogrouped,
@@ -16,24 +16,11 @@ pub(super) fn build<K: Kind>(pairing: Pairing, left: &Built<K>, right: &Built<K>
     let (one, two) = (&left.rdd, &right.rdd);
     match pairing {
         Pairing::Union => one.union(two).boxed(),
-        Pairing::Join { partitions } => {
-            one.join_into(two, partitions).map(|(key, (l, r))| joined::<K>(key, Some(l), Some(r))).boxed()
-        }
-        Pairing::LeftOuterJoin { partitions } => {
-            one.left_outer_join_into(two, partitions).map(|(key, (l, r))| joined::<K>(key, Some(l), r)).boxed()
-        }
-        Pairing::RightOuterJoin { partitions } => {
-            one.right_outer_join_into(two, partitions).map(|(key, (l, r))| joined::<K>(key, l, Some(r))).boxed()
-        }
-        Pairing::FullOuterJoin { partitions } => {
-            one.full_outer_join_into(two, partitions).map(|(key, (l, r))| joined::<K>(key, l, r)).boxed()
-        }
+        Pairing::Join { kind, partitions } => join::<K>(kind, partitions, one, two),
+        Pairing::Cogroup { sides, partitions } => cogroup::<K>(sides, partitions, left, right),
         Pairing::SubtractByKey { partitions } => one.subtract_by_key_into(two, partitions).boxed(),
         Pairing::Intersection { partitions } => one.intersection_into(two, partitions).boxed(),
         Pairing::Subtract { partitions } => one.subtract_into(two, partitions).boxed(),
-        Pairing::Cogroup { .. } | Pairing::Cogroup3 { .. } | Pairing::Cogroup4 { .. } => {
-            cogroup::<K>(pairing, left, right)
-        }
         Pairing::Cartesian => one.cartesian(two).map(|(l, r)| crossed::<K>(&l, &r)).boxed(),
         Pairing::ZipPartitions => {
             let zipped = one.zip_partitions(two, |left, right| {
@@ -44,49 +31,73 @@ pub(super) fn build<K: Kind>(pairing: Pairing, left: &Built<K>, right: &Built<K>
     }
 }
 
-fn cogroup<K: Kind>(pairing: Pairing, left: &Built<K>, right: &Built<K>) -> BoxRdd<Row<K>> {
-    let (one, two) = (&left.rdd, &right.rdd);
-    let sides =
-        Sides { pairing, left: left.model.known.orders_values(), right: right.model.known.orders_values() };
-    match pairing {
-        Pairing::Cogroup3 { partitions } => {
-            let groups = one.cogroup3_into(two, one, partitions).with(sides);
-            let digests = groups.map(|sides, (key, (left, right, again))| {
-                assert!(is_same::<K>(&left, again), "both readings of a side have the same values");
-                sides.row::<K>(key, &left, &right)
-            });
-            digests.boxed()
+fn join<K: Kind>(
+    kind: JoinName,
+    partitions: u32,
+    one: &BoxRdd<Row<K>>,
+    two: &BoxRdd<Row<K>>,
+) -> BoxRdd<Row<K>> {
+    match kind {
+        JoinName::Inner => {
+            one.join_into(two, partitions).map(|(key, (l, r))| joined::<K>(key, Some(l), Some(r))).boxed()
         }
-        Pairing::Cogroup4 { partitions } => {
-            let groups = one.cogroup4_into(two, one, two, partitions).with(sides);
-            let digests = groups.map(|sides, (key, (left, right, left_again, right_again))| {
-                assert!(is_same::<K>(&left, left_again), "both readings of a side have the same values");
-                assert!(is_same::<K>(&right, right_again), "both readings of a side have the same values");
-                sides.row::<K>(key, &left, &right)
-            });
-            digests.boxed()
+        JoinName::LeftOuter => one
+            .left_outer_join_into(two, partitions)
+            .map(|(key, (l, r))| joined::<K>(key, Some(l), r))
+            .boxed(),
+        JoinName::RightOuter => one
+            .right_outer_join_into(two, partitions)
+            .map(|(key, (l, r))| joined::<K>(key, l, Some(r)))
+            .boxed(),
+        JoinName::FullOuter => {
+            one.full_outer_join_into(two, partitions).map(|(key, (l, r))| joined::<K>(key, l, r)).boxed()
         }
-        Pairing::Cogroup { partitions } => {
-            let groups = one.cogroup_into(two, partitions).with(sides);
-            groups.map(|sides, (key, (left, right))| sides.row::<K>(key, &left, &right)).boxed()
-        }
-        _ => one.clone(),
     }
 }
 
-/// What is known of the sides of a cogroup.
+fn cogroup<K: Kind>(sides: Sides, partitions: u32, left: &Built<K>, right: &Built<K>) -> BoxRdd<Row<K>> {
+    let (one, two) = (&left.rdd, &right.rdd);
+    let orders =
+        Orders { sides, left: left.model.known.orders_values(), right: right.model.known.orders_values() };
+    match sides {
+        Sides::Two => {
+            let groups = one.cogroup_into(two, partitions).with(orders);
+            groups.map(|orders, (key, (left, right))| orders.row::<K>(key, &left, &right)).boxed()
+        }
+        Sides::Three => {
+            let groups = one.cogroup3_into(two, one, partitions).with(orders);
+            let digests = groups.map(|orders, (key, (left, right, again))| {
+                assert!(is_same::<K>(&left, again), "both readings of a side have the same values");
+                orders.row::<K>(key, &left, &right)
+            });
+            digests.boxed()
+        }
+        Sides::Four => {
+            let groups = one.cogroup4_into(two, one, two, partitions).with(orders);
+            let digests = groups.map(|orders, (key, (left, right, left_again, right_again))| {
+                assert!(is_same::<K>(&left, left_again), "both readings of a side have the same values");
+                assert!(is_same::<K>(&right, right_again), "both readings of a side have the same values");
+                orders.row::<K>(key, &left, &right)
+            });
+            digests.boxed()
+        }
+    }
+}
+
+/// What is known of the order of values on both sides of a cogroup.
 #[derive(Clone, Serialize, Deserialize)]
-struct Sides {
-    pairing: Pairing,
+struct Orders {
+    sides: Sides,
     left: bool,
     right: bool,
 }
 
-impl Sides {
+impl Orders {
     fn row<K: Kind>(&self, key: K::Key, left: &[K::Value], right: &[K::Value]) -> Row<K> {
-        let digest_of = |is_ordered, values: &[K::Value]| digest(is_ordered, values.iter().map(K::value_code));
+        let digest_of =
+            |is_ordered, values: &[K::Value]| digest(is_ordered, values.iter().map(K::value_code));
         let digests = (digest_of(self.left, left), digest_of(self.right, right));
-        (key, K::value(cogrouped(self.pairing, digests) & K::VALUE_BITS))
+        (key, K::value(cogrouped(self.sides, digests) & K::VALUE_BITS))
     }
 }
 

@@ -39,17 +39,17 @@ pub(super) fn run(names: &[String]) -> Result<()> {
         bail!("there is no defect `{unknown}` in {FOLDER}");
     }
     let wanted = |defect: &&Defect| names.is_empty() || names.contains(&defect.name);
-    let mut table = "| defect | what | found after | of at most |\n|---|---|---:|---:|\n".to_owned();
+    let mut table = vec!["| defect | what | found after | of at most |\n|---|---|---:|---:|".to_owned()];
     let mut missed = Vec::new();
     for defect in defects.iter().filter(wanted) {
         let found = look_for(defect)?;
         let after = found.map_or_else(|| "not found".to_owned(), |cases| cases.to_string());
-        table.push_str(&format!("| {} | {} | {after} | {} |\n", defect.name, defect.what, defect.cases));
+        table.push(format!("| {} | {} | {after} | {} |", defect.name, defect.what, defect.cases));
         if found.is_none() {
             missed.push(defect.name.as_str());
         }
     }
-    println!("\n{table}");
+    println!("\n{}\n", table.join("\n"));
     if !missed.is_empty() {
         bail!("not found: {}", missed.join(", "));
     }
@@ -67,14 +67,17 @@ fn look_for(defect: &Defect) -> Result<Option<u64>> {
     };
     if !tree.join(".git").exists() {
         let tree = tree.to_string_lossy();
-        process::run(git(&["worktree", "add", "--force", "--detach", &tree, "HEAD"]).current_dir(process::root()))?;
+        process::run(
+            git(&["worktree", "add", "--force", "--detach", &tree, "HEAD"]).current_dir(process::root()),
+        )?;
     }
     let head = process::output(git(&["rev-parse", "HEAD"]).current_dir(process::root()))?;
     process::run(git(&["checkout", "--quiet", "--force", head.trim()]).current_dir(&tree))?;
     process::run(git(&["apply"]).arg(&defect.patch).current_dir(&tree))?;
     let program = build(&tree, &folder)?;
     let mut run = Command::new(program);
-    run.args(["run", "--seed", FIRST_SEED, "--failures", "1", "--as-drawn", "--cases"]).arg(defect.cases.to_string());
+    run.args(["run", "--seed", FIRST_SEED, "--failures", "1", "--as-drawn", "--cases"])
+        .arg(defect.cases.to_string());
     if let Some(backend) = &defect.backend {
         run.args(["--backend", backend]);
     }
@@ -121,7 +124,10 @@ mod tests {
 
         let defect = read(Path::new("/d/twice.patch"), text).unwrap();
 
-        assert_eq!((defect.name.as_str(), defect.what.as_str(), defect.cases), ("twice", "a key comes twice", 300));
+        assert_eq!(
+            (defect.name.as_str(), defect.what.as_str(), defect.cases),
+            ("twice", "a key comes twice", 300)
+        );
         assert_eq!(defect.backend, None);
     }
 
@@ -129,8 +135,11 @@ mod tests {
     #[test]
     fn every_patch_applies_to_this_tree() {
         for defect in all(&process::root().join(FOLDER)).unwrap() {
-            let checked =
-                Command::new("git").args(["apply", "--check"]).arg(&defect.patch).current_dir(process::root()).status();
+            let checked = Command::new("git")
+                .args(["apply", "--check"])
+                .arg(&defect.patch)
+                .current_dir(process::root())
+                .status();
 
             assert!(checked.unwrap().success(), "{} does not apply: make it again", defect.name);
         }
