@@ -1,12 +1,14 @@
 //! Project chores behind `cargo xtask <command>`.
 //!
 //! One command per file: [`tidy`] holds the house rules, [`suite`] runs every test, [`ci`] chains what has to
-//! pass before a change goes in, [`settings`] makes a reference page, [`peers`] installs what benchmarks are compared with.
+//! pass before a change goes in, [`answers`] compares random jobs with a model, [`settings`] makes a reference page,
+//! [`peers`] installs what benchmarks are compared with.
 //! Knows no crate of the project but the types: it reads their text and calls cargo.
 //!
 //! Exit codes: 0 all is well, 1 something failed, 2 the command line was not understood.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a command line tool speaks to its terminal")]
 
+mod answers;
 mod ci;
 mod needs;
 mod peers;
@@ -30,6 +32,13 @@ Commands:
   settings  write docs/settings.md from the registry of settings
   test      say what the tests need, install what can be installed, run every test
   regress   check that the costs of the engine are in proportion
+  answers [--minutes M] [--seed S] [--cases N] [--backend local|shipped|cluster]
+            compare random jobs with random faults with a plain model
+  answers --case FILE
+            run one case that a failing comparison printed
+  answers --defects [NAME]
+            put known defects back, one at a time, and see that the comparison
+            finds each
   peers install
             install Spark, Ray and Dask beside the build, for firesteel-bench
   ci        format, clippy, tidy, test, regress, docs; stops at the first failure
@@ -41,6 +50,7 @@ enum Command {
     Settings,
     Test,
     Regress,
+    Answers(Vec<String>),
     PeersInstall,
     Ci,
     Help,
@@ -50,6 +60,7 @@ enum Command {
 fn parse(args: &[String]) -> Result<Command, String> {
     match args {
         [] => Err("no command given".to_owned()),
+        [word, rest @ ..] if word == "answers" => Ok(Command::Answers(rest.to_vec())),
         [word] => match word.as_str() {
             "tidy" => Ok(Command::Tidy),
             "settings" => Ok(Command::Settings),
@@ -75,6 +86,7 @@ fn main() -> ExitCode {
         Ok(Command::Settings) => settings::run(),
         Ok(Command::Test) => suite::run(),
         Ok(Command::Regress) => ci::regress(),
+        Ok(Command::Answers(args)) => answers::run(&args),
         Ok(Command::PeersInstall) => peers::install(),
         Ok(Command::Ci) => ci::run(),
         Ok(Command::Help) => {
@@ -120,6 +132,13 @@ mod tests {
             parse(&words("peers remove")),
             Err("`peers` knows one word, `install`, but got `remove`".to_owned())
         );
+    }
+
+    #[test]
+    fn what_follows_answers_is_passed_on() {
+        let args = words("answers --minutes 60");
+
+        assert_eq!(parse(&args), Ok(Command::Answers(words("--minutes 60"))));
     }
 
     #[test]

@@ -1,8 +1,10 @@
 //! Private folders below a parent: how they are claimed, and how those of dead processes are found.
 //!
 //! A folder is alive as long as its process holds the lock on the file `lock` in it, and the system lets go of a lock
-//! when the process dies, however it dies. Whoever can take the lock may remove the folder. A folder is not locked yet at
-//! the moment it is made, so its maker looks again after locking, and takes another name if someone was faster.
+//! when the process dies, however it dies. The process that takes the lock of such a folder may remove it. A folder is not
+//! locked yet at the moment it is made, so its maker looks again after locking, and takes another name if a cleaner was
+//! faster. Folders lie beside those of users, whose names may begin alike: only names of our form are looked at, and a
+//! folder without a lock is removed only while it is empty.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::hash::{BuildHasher, RandomState};
@@ -14,6 +16,9 @@ use rustix::fs::OFlags;
 
 /// What the names of all private folders begin with.
 pub(super) const PREFIX: &str = "firesteel-";
+
+/// How many hexadecimal digits they end with.
+const DIGITS: usize = 16;
 
 const LOCK_NAME: &str = "lock";
 
@@ -71,7 +76,15 @@ fn try_lock(lock: &File) -> io::Result<bool> {
 fn unpredictable_name(app: &str) -> String {
     let readable = |letter: char| if letter.is_ascii_alphanumeric() { letter } else { '-' };
     let app: String = app.chars().take(40).map(readable).collect();
-    format!("{PREFIX}{app}-{:016x}", RandomState::new().hash_one(std::process::id()))
+    format!("{PREFIX}{app}-{:0DIGITS$x}", RandomState::new().hash_one(std::process::id()))
+}
+
+/// Whether [`unpredictable_name`] makes names like this one.
+fn is_private_name(name: &str) -> bool {
+    let digits = name.strip_prefix(PREFIX).and_then(|name| name.rsplit_once('-')).map(|(_, digits)| digits);
+    digits.is_some_and(|digits| {
+        digits.len() == DIGITS && digits.bytes().all(|digit| matches!(digit, b'0'..=b'9' | b'a'..=b'f'))
+    })
 }
 
 /// Removes the folders below `parent` whose processes are dead, and says which.
@@ -81,8 +94,8 @@ pub(super) fn remove_orphans(parent: &Path) -> Vec<PathBuf> {
     let Ok(entries) = fs::read_dir(parent) else { return Vec::new() };
     let mut removed = Vec::new();
     for entry in entries.flatten() {
-        let ours = entry.file_name().to_string_lossy().starts_with(PREFIX);
-        if !ours || !is_own_folder(&entry.path()) {
+        let is_ours = entry.file_name().to_str().is_some_and(is_private_name);
+        if !is_ours || !is_own_folder(&entry.path()) {
             continue;
         }
         match remove_if_dead(&entry.path()) {
@@ -103,10 +116,9 @@ fn is_own_folder(path: &Path) -> bool {
 }
 
 fn remove_if_dead(folder: &Path) -> io::Result<bool> {
-    // A folder without a lock was left between its making and its locking; making the lock claims it.
-    let lock = match lock_options().create(true).truncate(false).open(folder.join(LOCK_NAME)) {
+    let lock = match lock_options().open(folder.join(LOCK_NAME)) {
         Ok(lock) => lock,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return remove_if_empty(folder),
         Err(error) => return Err(error),
     };
     if !try_lock(&lock)? {
@@ -116,6 +128,17 @@ fn remove_if_dead(folder: &Path) -> io::Result<bool> {
         Ok(()) => Ok(true),
         // Another process cleans as well.
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
+/// A folder without a lock: left between its making and its locking, or not ours although its name looks so.
+fn remove_if_empty(folder: &Path) -> io::Result<bool> {
+    match fs::remove_dir(folder) {
+        Ok(()) => Ok(true),
+        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::DirectoryNotEmpty) => {
+            Ok(false)
+        }
         Err(error) => Err(error),
     }
 }

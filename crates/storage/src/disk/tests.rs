@@ -326,18 +326,35 @@ fn what_is_no_folder_of_ours_is_left_alone() {
     fs::create_dir_all(parent.join("other-folder")).unwrap();
     fs::write(parent.join("firesteel-file"), b"x").unwrap();
     symlink(&outside, parent.join("firesteel-link")).unwrap();
-    let trap = parent.join("firesteel-trap");
+    let trap = parent.join("firesteel-trap-00000000000000aa");
     fs::create_dir(&trap).unwrap();
     symlink(outside.join("precious"), trap.join("lock")).unwrap();
-    fs::create_dir(parent.join("firesteel-half-made")).unwrap();
+    fs::create_dir(parent.join("firesteel-half-made-0123456789abcdef")).unwrap();
+    // What users keep beside them: saved rows, and whatever else has such a name.
+    for results in ["firesteel-results", "firesteel-results-0123456789abcdef", "firesteel-0123456789ABCDEF"] {
+        fs::create_dir(parent.join(results)).unwrap();
+        fs::write(parent.join(results).join("part-00000"), b"rows").unwrap();
+    }
+    fs::create_dir(parent.join("firesteel-empty")).unwrap();
 
     drop(LocalDirs::create(&parents, "app").unwrap());
 
     let names = names_in(parent);
-    for kept in ["other-folder", "firesteel-file", "firesteel-link", "firesteel-trap"] {
-        assert!(names.iter().any(|name| name == kept), "{kept}");
+    let kept = [
+        "other-folder",
+        "firesteel-file",
+        "firesteel-link",
+        "firesteel-trap-00000000000000aa",
+        "firesteel-results/part-00000",
+        "firesteel-results-0123456789abcdef/part-00000",
+        "firesteel-0123456789ABCDEF/part-00000",
+        "firesteel-empty",
+    ];
+    for kept in kept {
+        assert!(parent.join(kept).exists(), "{kept}");
     }
-    assert!(!names.iter().any(|name| name == "firesteel-half-made"), "left by a process that died early");
+    let half_made = "firesteel-half-made-0123456789abcdef";
+    assert!(!names.iter().any(|name| name == half_made), "left by a process that died early");
     assert_eq!(fs::read(outside.join("precious")).unwrap(), b"x");
 }
 

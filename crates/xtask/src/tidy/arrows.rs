@@ -48,6 +48,7 @@ const ALLOWED: &[(&str, May)] = &[
     ("firesteel-ui", May::Know(&[SCHEDULER, "firesteel-net", "firesteel-deploy"])),
     ("firesteel-cli", May::KnowAll),
     ("firesteel-bench", May::KnowAll),
+    ("firesteel-answers", May::Know(&["firesteel"])),
     (CHORES, May::Know(&[])),
 ];
 

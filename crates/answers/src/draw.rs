@@ -1,0 +1,389 @@
+//! Drawing a case from a seed.
+//!
+//! The model is computed on the way, so that only operators are drawn whose answer is determined and whose rows are not
+//! too many.
+
+use firesteel_types::Rng;
+
+use crate::{
+    case::{
+        Act, Action, Backend, Between, Case, Fault, FileAction, FoldAction, From, Job, JoinName, Keep,
+        KeyedAction, KindName, Memory, Narrow, Op, Pairing, Plan, RowAction, Shape, Shuffle, Sides, Source,
+    },
+    kind::{Bits, Large, Nested, Plain, Set, Sparse, Text, Unit},
+    model::{Model, after, after_pairing, fits, fits_pairing},
+};
+
+/// The most rows that an RDD of a case may have.
+const ROWS_MAX: usize = 60_000;
+
+impl Case {
+    /// The case of a seed, on a backend of its own choice or on a given one.
+    pub(crate) fn draw(seed: u64, backend: Option<Backend>) -> Self {
+        Draw::new(seed).case(backend)
+    }
+}
+
+impl KindName {
+    /// The bits of its codes.
+    pub(crate) fn bits(self) -> Bits {
+        match self {
+            Self::Plain => Bits::of::<Plain>(),
+            Self::Text => Bits::of::<Text>(),
+            Self::Nested => Bits::of::<Nested>(),
+            Self::Set => Bits::of::<Set>(),
+            Self::Unit => Bits::of::<Unit>(),
+            Self::Sparse => Bits::of::<Sparse>(),
+            Self::Large => Bits::of::<Large>(),
+        }
+    }
+}
+
+struct Draw {
+    rng: Rng,
+    seed: u64,
+    kind: KindName,
+    bits: Bits,
+    backend: Backend,
+    faults: u32,
+}
+
+impl Draw {
+    fn new(seed: u64) -> Self {
+        let mut rng = Rng::new(seed.wrapping_mul(0xD129_0DE5_A5C0_1A2F));
+        rng.next_u64();
+        Self {
+            rng,
+            seed,
+            kind: KindName::Plain,
+            bits: Bits::of::<Plain>(),
+            backend: Backend::Local,
+            faults: 0,
+        }
+    }
+
+    /// One of `of` with the given weights.
+    fn pick<T: Copy>(&mut self, of: &[(usize, T)]) -> T {
+        let mut place = self.rng.below(of.iter().map(|(weight, _)| weight).sum());
+        for (weight, value) in of {
+            if place < *weight {
+                return *value;
+            }
+            place -= weight;
+        }
+        of[0].1
+    }
+
+    fn below(&mut self, bound: u64) -> u64 {
+        self.rng.below(bound as usize) as u64
+    }
+
+    fn chance(&mut self, percent: usize) -> bool {
+        self.rng.below(100) < percent
+    }
+
+    fn case(mut self, backend: Option<Backend>) -> Case {
+        let drawn = self.pick(&[(45, Backend::Local), (30, Backend::Shipped), (25, Backend::Cluster)]);
+        self.backend = backend.unwrap_or(drawn);
+        self.kind = self.pick(&[
+            (30, KindName::Plain),
+            (34, KindName::Text),
+            (12, KindName::Nested),
+            (7, KindName::Set),
+            (5, KindName::Unit),
+            (6, KindName::Sparse),
+            (6, KindName::Large),
+        ]);
+        self.bits = self.kind.bits();
+        let memory = match self.kind {
+            // One row has to fit.
+            KindName::Large => Memory::Ample,
+            _ => self.pick(&[
+                (25, Memory::Ample),
+                (20, Memory::Bytes(64 << 10)),
+                (20, Memory::Bytes(256 << 10)),
+                (20, Memory::Bytes(1 << 20)),
+                (15, Memory::Bytes(4 << 20)),
+            ]),
+        };
+        let depth = 3 + self.rng.below(4);
+        let (plan, _) = self.plan(depth);
+        let jobs = self.jobs(&plan);
+        let shuffle_service = self.chance(50);
+        Case { seed: self.seed, kind: self.kind, backend: self.backend, memory, shuffle_service, plan, jobs }
+    }
+
+    fn source(&mut self) -> Source {
+        let rows = match self.kind {
+            KindName::Large => self.pick(&[(1, 0), (1, 3), (4, 64), (4, 160)]),
+            _ => self.pick(&[(4, 0), (4, 1), (6, 2), (25, 60), (31, 1_000), (22, 8_000), (8, 30_000)]),
+        };
+        let rows = if rows > 2 { rows / 2 + self.below(rows) } else { rows };
+        let keys = self.pick(&[(1, 1), (2, 5), (3, 100), (3, 3_000), (1, 100_000)]);
+        let shape = self.pick(&[
+            (4, Shape::Uniform { keys }),
+            (2, Shape::HeavyHead { keys }),
+            (2, Shape::HeavyTail { keys }),
+            (2, Shape::Giant { keys }),
+            (1, Shape::Alike),
+            (3, Shape::Unique),
+        ]);
+        let from = match self.kind {
+            KindName::Large => From::Range,
+            _ => self.pick(&[(5, From::Parallelize), (5, From::Range), (4, From::Unordered)]),
+        };
+        Source { from, shape, rows, partitions: 1 + self.rng.below(6) as u32, seed: self.rng.next_u64() }
+    }
+
+    /// A lineage of `depth` operators, with what it holds.
+    fn plan(&mut self, depth: usize) -> (Plan, Model) {
+        if depth == 0 {
+            let source = self.source();
+            let model = Model::of_source(&source, self.bits);
+            return (Plan::Source(source), model);
+        }
+        if self.chance(22) {
+            return self.pairing(depth);
+        }
+        let (parent, model) = self.plan(depth - 1);
+        for _ in 0..20 {
+            let op = if self.chance(12) { self.fault() } else { self.op() };
+            if fits(&op, &model) {
+                let after = after(&op, &model, self.bits);
+                if after.len() <= self.rows_max() {
+                    return (Plan::One(op, Box::new(parent)), after);
+                }
+            }
+        }
+        (parent, model)
+    }
+
+    fn rows_max(&self) -> usize {
+        if self.kind == KindName::Large { 400 } else { ROWS_MAX }
+    }
+
+    fn pairing(&mut self, depth: usize) -> (Plan, Model) {
+        let (left, left_model) = self.plan(depth - 1);
+        // Now and then both sides are the same, or share their keys.
+        let (right, right_model) = match self.rng.below(4) {
+            0 => (left.clone(), left_model.clone()),
+            1 | 2 => self.plan(1),
+            _ => self.plan(depth.saturating_sub(2)),
+        };
+        for _ in 0..10 {
+            let pairing = self.pairing_name();
+            if fits_pairing(pairing, &left_model, &right_model) {
+                let after = after_pairing(pairing, &left_model, &right_model, self.bits);
+                if after.len() <= self.rows_max() {
+                    return (Plan::Two(pairing, Box::new(left), Box::new(right)), after);
+                }
+            }
+        }
+        (left, left_model)
+    }
+
+    fn partitions(&mut self) -> u32 {
+        1 + self.rng.below(6) as u32
+    }
+
+    fn pairing_name(&mut self) -> Pairing {
+        let partitions = self.partitions();
+        let joins = [JoinName::Inner, JoinName::LeftOuter, JoinName::RightOuter, JoinName::FullOuter];
+        let kind = joins[self.rng.below(4)];
+        let sides = self.pick(&[(3, Sides::Two), (1, Sides::Three), (1, Sides::Four)]);
+        self.pick(&[
+            (4, Pairing::Union),
+            (9, Pairing::Join { kind, partitions }),
+            (5, Pairing::Cogroup { sides, partitions }),
+            (2, Pairing::SubtractByKey { partitions }),
+            (2, Pairing::Intersection { partitions }),
+            (2, Pairing::Subtract { partitions }),
+            (1, Pairing::Cartesian),
+            (1, Pairing::ZipPartitions),
+        ])
+    }
+
+    fn fault(&mut self) -> Op {
+        self.faults += 1;
+        let act = self.pick(&[
+            (2, Act::Panic),
+            (2, Act::KillSelf),
+            (3, Act::KillBeforeReport),
+            (2, Act::KillPeer),
+            (2, Act::RemoveOutput),
+            (2, Act::DamageOutput),
+        ]);
+        let row = self.pick(&[(3, 0), (2, 5), (2, 70), (1, 1_500)]);
+        Op::Fault(Fault { id: self.faults, row, act })
+    }
+
+    fn op(&mut self) -> Op {
+        match self.rng.below(10) {
+            0..4 => Op::Narrow(self.narrow()),
+            4..9 => Op::Shuffle { op: self.shuffle(), partitions: self.partitions() },
+            _ => Op::Keep(self.keep()),
+        }
+    }
+
+    fn narrow(&mut self) -> Narrow {
+        let (salt, most) = (self.rng.next_u64(), 1 + self.below(4));
+        let keys = [1, 7, 200, 5_000][self.rng.below(4)];
+        let modulus = 2 + self.below(40);
+        let partitions = self.partitions();
+        self.pick(&[
+            (2, Narrow::Map { keys, salt }),
+            (1, Narrow::Filter { modulus }),
+            (1, Narrow::FlatMap { most }),
+            (1, Narrow::MapValues { salt }),
+            (1, Narrow::FlatMapValues { most }),
+            (1, Narrow::Swap),
+            (1, Narrow::MapPartitions),
+            (2, Narrow::MapWhile { modulus: modulus * 5 }),
+            (2, Narrow::Scan { most: modulus * 10 }),
+            (1, Narrow::Boxed { depth: modulus as u32 }),
+            (1, Narrow::Glom),
+            (1, Narrow::Prune { modulus: 2 + partitions % 3 }),
+            (1, Narrow::ZipWithIndex),
+            (1, Narrow::ZipWithUniqueId),
+            (1, Narrow::ZipSelf),
+            (1, Narrow::ZipPartitionsSelf),
+            (1, Narrow::SampleAll { seed: salt }),
+            (1, Narrow::SampleByKeyAll { seed: salt }),
+            (1, Narrow::SparseEnvironment),
+            (1, Narrow::Coalesce { partitions }),
+            (1, Narrow::RandomSplits { seed: salt }),
+        ])
+    }
+
+    fn shuffle(&mut self) -> Shuffle {
+        let descending = self.chance(40);
+        let (from, to) = (self.below(500), 500 + self.below(5_000));
+        self.pick(&[
+            (1, Shuffle::PartitionBy),
+            (2, Shuffle::Repartition),
+            (1, Shuffle::ReduceByKey),
+            (1, Shuffle::FoldByKey),
+            (1, Shuffle::AggregateByKey),
+            (1, Shuffle::CombineByKey),
+            (1, Shuffle::MapReduce),
+            (3, Shuffle::GroupByKey),
+            (1, Shuffle::GroupBy),
+            (1, Shuffle::Distinct),
+            (1, Shuffle::SortByKey { descending }),
+            (1, Shuffle::SortByRow { descending }),
+            (1, Shuffle::SortWithinPartitions),
+            (1, Shuffle::FilterByRange { from, to }),
+        ])
+    }
+
+    fn keep(&mut self) -> Keep {
+        match self.rng.below(8) {
+            0 => Keep::Checkpoint,
+            1 => Keep::LocalCheckpoint,
+            _ => {
+                let levels = &firesteel::StorageLevel::NAMED[1..];
+                Keep::Persist { level: levels[self.rng.below(levels.len())].0.to_owned() }
+            }
+        }
+    }
+
+    fn jobs(&mut self, plan: &Plan) -> Vec<Job> {
+        let nodes = plan.nodes().len();
+        let job = |draw: &mut Self, place: usize| {
+            let node = if place == 0 || draw.chance(50) { 0 } else { draw.rng.below(nodes) };
+            let before = (place > 0 && draw.chance(45)).then(|| draw.between());
+            Job { node, action: draw.action(), before }
+        };
+        (0..=self.rng.below(3)).map(|place| job(self, place)).collect()
+    }
+
+    fn between(&mut self) -> Between {
+        let pick = self.rng.next_u64();
+        self.pick(&[
+            (1, Between::KillExecutor),
+            (2, Between::RemoveOutput { pick }),
+            (1, Between::DamageOutput { pick }),
+        ])
+    }
+
+    fn action(&mut self) -> Action {
+        let most = self.pick(&[(1, 0), (2, 1), (3, 20), (3, 1_700), (1, 100_000)]);
+        let (seed, depth) = (self.rng.next_u64(), 1 + self.rng.below(3) as u32);
+        let offset = [0.0, 1e9, 1e15, -3e12][self.rng.below(4)];
+        let (key, is_odd, partitions) = (self.below(300), seed % 2 == 1, self.partitions());
+        self.pick(&[
+            (8, Action::Rows(RowAction::Collect)),
+            (2, Action::Rows(RowAction::CollectPartitions)),
+            (1, Action::Rows(RowAction::LocalIterator)),
+            (1, Action::Rows(RowAction::First)),
+            (2, Action::Rows(RowAction::Take { most })),
+            (1, Action::Rows(RowAction::MinMax)),
+            (1, Action::Rows(RowAction::Top { most })),
+            (1, Action::Rows(RowAction::TakeOrdered { most })),
+            (1, Action::Rows(RowAction::TakeSample { most, seed })),
+            (2, Action::Fold(FoldAction::Count)),
+            (1, Action::Fold(FoldAction::IsEmpty)),
+            (1, Action::Fold(FoldAction::Reduce)),
+            (1, Action::Fold(FoldAction::TreeReduce { depth })),
+            (1, Action::Fold(FoldAction::Fold)),
+            (1, Action::Fold(FoldAction::Aggregate)),
+            (1, Action::Fold(FoldAction::TreeAggregate { depth, on_executors: is_odd })),
+            (1, Action::Fold(FoldAction::ForEach)),
+            (1, Action::Fold(FoldAction::ForEachPartition)),
+            (1, Action::Fold(FoldAction::RunJob)),
+            (1, Action::Fold(FoldAction::Stats { offset })),
+            (1, Action::Keyed(KeyedAction::CountByKey)),
+            (1, Action::Keyed(KeyedAction::CountByValue)),
+            (1, Action::Keyed(KeyedAction::CollectAsMap)),
+            (1, Action::Keyed(KeyedAction::ReduceByKeyLocally)),
+            (1, Action::Keyed(KeyedAction::Lookup { key })),
+            (2, Action::File(FileAction::SaveAsText { compressed: is_odd })),
+            (2, Action::File(FileAction::SaveAsObjects)),
+            (1, Action::File(FileAction::HalfCheckpoint { keep: seed })),
+            (1, Action::TakeRowsThatPanic { most: 1_500 }),
+            (1, Action::SampleByKey { percent: 50, seed, partitions }),
+        ])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_seed_always_gives_the_same_case() {
+        for seed in 0..300 {
+            assert_eq!(Case::draw(seed, None), Case::draw(seed, None));
+        }
+    }
+
+    #[test]
+    fn a_case_survives_being_written_down() {
+        for seed in 0..100 {
+            let case = Case::draw(seed, None);
+            let text = serde_json::to_string(&case).unwrap();
+            assert_eq!(serde_json::from_str::<Case>(&text).unwrap(), case);
+        }
+    }
+
+    #[test]
+    fn every_operator_action_and_fault_is_drawn() {
+        let cases: Vec<Case> = (0..4_000).map(|seed| Case::draw(seed, None)).collect();
+        let text = format!("{cases:?}");
+        let names = "Map Filter FlatMap MapValues FlatMapValues Swap MapPartitions MapWhile Scan Boxed Glom Coalesce Prune \
+             ZipWithIndex ZipWithUniqueId ZipSelf ZipPartitionsSelf RandomSplits SampleAll SampleByKeyAll SparseEnvironment \
+             PartitionBy Repartition ReduceByKey FoldByKey AggregateByKey CombineByKey MapReduce GroupByKey GroupBy \
+             Distinct SortByKey SortByRow SortWithinPartitions FilterByRange Persist Checkpoint LocalCheckpoint Union Join \
+             Inner LeftOuter RightOuter FullOuter SubtractByKey Cogroup Two Three Four Intersection Subtract \
+             Cartesian ZipPartitions Panic KillSelf KillBeforeReport KillPeer RemoveOutput DamageOutput KillExecutor \
+             Collect CollectPartitions LocalIterator Count IsEmpty First Take Reduce TreeReduce Fold Aggregate \
+             TreeAggregate MinMax Top TakeOrdered CountByKey CountByValue CollectAsMap ReduceByKeyLocally Lookup ForEach \
+             ForEachPartition RunJob TakeSample SaveAsText SaveAsObjects Stats TakeRowsThatPanic HalfCheckpoint \
+             SampleByKey Plain Text Nested Set Unit Sparse Large Local Shipped Cluster Unordered Range Parallelize";
+        let words: std::collections::BTreeSet<&str> = text.split(|c: char| !c.is_alphanumeric()).collect();
+
+        for name in names.split_whitespace() {
+            assert!(words.contains(name), "{name} is never drawn");
+        }
+    }
+}

@@ -1,0 +1,80 @@
+//! Rows of a quarter of a megabyte that are counted while they live, to see how many are held at once.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use serde::{Deserialize, Serialize};
+
+use super::Kind;
+
+/// How large a value is.
+const BYTES: usize = 256 << 10;
+
+static LIVE: AtomicUsize = AtomicUsize::new(0);
+static PEAK: AtomicUsize = AtomicUsize::new(0);
+
+/// The most values that lived at once in this process since [`reset_peak`].
+pub(crate) fn peak_live_rows() -> usize {
+    PEAK.load(Ordering::Relaxed)
+}
+
+/// Begins to count anew.
+pub(crate) fn reset_peak() {
+    PEAK.store(LIVE.load(Ordering::Relaxed), Ordering::Relaxed);
+}
+
+/// A number and a large value.
+pub(crate) struct Large;
+
+/// A number with much behind it.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(from = "(u64, Vec<u8>)")]
+pub(crate) struct Value {
+    code: u64,
+    body: Vec<u8>,
+}
+
+impl Value {
+    fn counted(code: u64, body: Vec<u8>) -> Self {
+        let live = LIVE.fetch_add(1, Ordering::Relaxed) + 1;
+        PEAK.fetch_max(live, Ordering::Relaxed);
+        Self { code, body }
+    }
+}
+
+impl From<(u64, Vec<u8>)> for Value {
+    fn from((code, body): (u64, Vec<u8>)) -> Self {
+        Self::counted(code, body)
+    }
+}
+
+impl Clone for Value {
+    fn clone(&self) -> Self {
+        Self::counted(self.code, self.body.clone())
+    }
+}
+
+impl Drop for Value {
+    fn drop(&mut self) {
+        LIVE.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+impl Kind for Large {
+    type Key = u64;
+    type Value = Value;
+    const KEY_BITS: u64 = u64::MAX;
+    const VALUE_BITS: u64 = u64::MAX;
+
+    fn key(code: u64) -> u64 {
+        code
+    }
+    fn value(code: u64) -> Value {
+        Value::counted(code, vec![code as u8; BYTES])
+    }
+    fn key_code(key: &u64) -> u64 {
+        *key
+    }
+    fn value_code(value: &Value) -> u64 {
+        value.code
+    }
+}

@@ -1,0 +1,53 @@
+//! Rows and environments of which serde skips fields: a format without names cannot read them back.
+//!
+//! The engine may carry them rightly or refuse them with the attribute named; it may not return other rows.
+
+use serde::{Deserialize, Serialize};
+
+use super::Kind;
+
+/// Numbers, and values of which a field is skipped.
+pub(crate) struct Sparse;
+
+/// 16 bits, 16 that are skipped if they are zero, then 32.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub(crate) struct Value {
+    high: u16,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    middle: Option<u16>,
+    low: u32,
+}
+
+impl Kind for Sparse {
+    type Key = u64;
+    type Value = Value;
+    const KEY_BITS: u64 = u64::MAX;
+    const VALUE_BITS: u64 = u64::MAX;
+
+    fn key(code: u64) -> u64 {
+        code
+    }
+
+    fn value(code: u64) -> Value {
+        let middle = (code >> 32) as u16;
+        Value { high: (code >> 48) as u16, middle: (middle != 0).then_some(middle), low: code as u32 }
+    }
+
+    fn key_code(key: &u64) -> u64 {
+        *key
+    }
+
+    fn value_code(value: &Value) -> u64 {
+        let middle = value.middle.map_or(0, u64::from);
+        u64::from(value.high) << 48 | middle << 32 | u64::from(value.low)
+    }
+}
+
+/// What a closure is given, with its fields at their defaults: all of them are skipped.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct SparseEnvironment {
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) names: Vec<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) limit: Option<u64>,
+}
