@@ -368,9 +368,4 @@ impl Plan {
     pub(crate) fn any(&self, holds: &impl Fn(&Plan) -> bool) -> bool {
         self.nodes().into_iter().any(holds)
     }
-
-    /// Whether its rows come in another order when they are computed again.
-    pub(crate) fn is_unordered(&self) -> bool {
-        self.any(&|node| matches!(node, Self::Source(Source { from: From::Unordered, .. })))
-    }
 }

@@ -156,7 +156,7 @@ fn reason(case: &Case, error: &str) -> Option<Reason> {
         Some(Reason::Refused("memory"))
     } else if has_sparse && error.contains("skip_serializing_if") {
         Some(Reason::Refused("serde"))
-    } else if case.plan.is_unordered() && error.contains("indeterminate output ran again") {
+    } else if error.contains("indeterminate output ran again") {
         Some(Reason::RanAgain)
     } else {
         None

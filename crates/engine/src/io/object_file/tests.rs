@@ -188,11 +188,11 @@ fn rows_that_cannot_be_read_again_are_not_written() {
     }
     let folder = tempfile::tempdir().unwrap();
 
-    let mut writer = ObjectWriter::new(new_file(&folder), Compression::None).unwrap();
+    let mut writer = ObjectWriter::new(new_file(&folder).1, Compression::None).unwrap();
     writer.push(&Skips { a: 7, b: Some(0), c: 3 }).unwrap();
     let skips = writer.push(&Skips { a: 1, b: None, c: 0 }).unwrap_err();
     let folder = tempfile::tempdir().unwrap();
-    let untagged = ObjectWriter::<Untagged>::new(new_file(&folder), Compression::None).unwrap_err();
+    let untagged = ObjectWriter::<Untagged>::new(new_file(&folder).1, Compression::None).unwrap_err();
 
     let skips = crate::error::with_causes(&skips);
     assert!(skips.contains("the field `b`") && skips.contains("skip_serializing_if"), "{skips}");
