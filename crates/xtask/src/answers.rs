@@ -18,18 +18,26 @@ use crate::process;
 /// The package and its program.
 const PROGRAM: &str = "firesteel-answers";
 
-/// The profile that it is built with.
-const PROFILE: &str = "answers";
+/// How it is built.
+#[derive(Clone, Copy)]
+enum Profile {
+    /// Optimised and with assertions on, for long runs.
+    Answers,
+    /// As the tests are, which is quick to build.
+    Dev,
+}
 
 /// Runs the comparison.
 pub(crate) fn run(args: &[String]) -> Result<()> {
     match args {
         [flag, names @ ..] if flag == "--defects" => defects::run(names),
-        [flag, file] if flag == "--case" => {
-            process::run(Command::new(build(&process::root(), &target()?)?).arg("case").arg(file))
-        }
+        [flag, file] if flag == "--case" => process::run(
+            Command::new(build(&process::root(), &target()?, Profile::Answers)?).arg("case").arg(file),
+        ),
         [flag, ..] if flag == "--case" => bail!("`answers --case` takes the name of one file"),
-        _ => process::run(Command::new(build(&process::root(), &target()?)?).arg("run").args(args)),
+        _ => process::run(
+            Command::new(build(&process::root(), &target()?, Profile::Answers)?).arg("run").args(args),
+        ),
     }
 }
 
@@ -40,8 +48,12 @@ fn target() -> Result<PathBuf> {
 }
 
 /// Builds the comparison of the tree at `root`; gives its program.
-fn build(root: &Path, target: &Path) -> Result<PathBuf> {
-    let mut cargo = process::cargo(&["build", "--profile", PROFILE, "--package", PROGRAM]);
+fn build(root: &Path, target: &Path, profile: Profile) -> Result<PathBuf> {
+    let (name, folder) = match profile {
+        Profile::Answers => ("answers", "answers"),
+        Profile::Dev => ("dev", "debug"),
+    };
+    let mut cargo = process::cargo(&["build", "--profile", name, "--package", PROGRAM]);
     process::run(cargo.current_dir(root).env("CARGO_TARGET_DIR", target))?;
-    Ok(target.join(PROFILE).join(PROGRAM))
+    Ok(target.join(folder).join(PROGRAM))
 }

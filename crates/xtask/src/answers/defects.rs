@@ -2,7 +2,7 @@
 //!
 //! A defect is a patch in `crates/answers/defects` whose first lines, before the first `diff`, say what it is; a line
 //! `cases: N` says within how many cases it has to be found, `backend: NAME` where they run. Patches are applied to a
-//! copy of the committed tree, which has a build of its own.
+//! copy of the committed tree below the target directory.
 
 use std::{
     fs,
@@ -12,7 +12,7 @@ use std::{
 
 use anyhow::{Context, Result, bail};
 
-use super::{build, target};
+use super::{Profile, build, target};
 use crate::process;
 
 /// Where the patches are.
@@ -58,8 +58,8 @@ pub(super) fn run(names: &[String]) -> Result<()> {
 
 /// After how many cases the comparison finds a defect, if it does.
 fn look_for(defect: &Defect) -> Result<Option<u64>> {
-    let folder = target()?.join("defects");
-    let tree = folder.join("tree");
+    let target = target()?;
+    let tree = target.join("defects");
     let git = |args: &[&str]| {
         let mut git = Command::new("git");
         git.args(args);
@@ -74,7 +74,7 @@ fn look_for(defect: &Defect) -> Result<Option<u64>> {
     let head = process::output(git(&["rev-parse", "HEAD"]).current_dir(process::root()))?;
     process::run(git(&["checkout", "--quiet", "--force", head.trim()]).current_dir(&tree))?;
     process::run(git(&["apply"]).arg(&defect.patch).current_dir(&tree))?;
-    let program = build(&tree, &folder)?;
+    let program = build(&tree, &target, Profile::Dev)?;
     let mut run = Command::new(program);
     run.args(["run", "--seed", FIRST_SEED, "--failures", "1", "--as-drawn", "--cases"])
         .arg(defect.cases.to_string());
