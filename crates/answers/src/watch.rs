@@ -18,6 +18,12 @@ use crate::{
 /// How long one case may take.
 const CASE_TIMEOUT: Duration = Duration::from_secs(120);
 
+/// How long a process without cases may take to end.
+const END_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// How often it is looked whether it has.
+const END_POLL_INTERVAL: Duration = Duration::from_millis(5);
+
 /// What the process that runs cases says of one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Outcome {
@@ -77,8 +83,13 @@ impl Drop for Process {
     fn drop(&mut self) {
         // Closes its input, by which it ends; one that hangs is killed.
         drop(self.child.stdin.take());
-        if !matches!(self.child.try_wait(), Ok(Some(_))) {
-            let _ = self.child.kill();
+        let until = Instant::now() + END_TIMEOUT;
+        while !matches!(self.child.try_wait(), Ok(Some(_))) {
+            if Instant::now() >= until {
+                let _ = self.child.kill();
+                break;
+            }
+            thread::sleep(END_POLL_INTERVAL);
         }
         let _ = self.child.wait();
     }
@@ -111,6 +122,7 @@ impl Runner {
                     return Ok(outcome);
                 }
                 Err(mpsc::RecvTimeoutError::Timeout) => {
+                    let _ = process.child.kill();
                     return Ok(Outcome::Failed(format!("HANG: no end after {} s", CASE_TIMEOUT.as_secs())));
                 }
                 Err(mpsc::RecvTimeoutError::Disconnected) => {

@@ -1,8 +1,9 @@
 //! `cargo xtask answers`: random jobs with random faults, compared with a plain model.
 //!
 //! Builds `firesteel-answers` optimised and with assertions on, and passes the arguments to it. With `--defects` it puts
-//! known defects back instead ([`defects`]).
+//! known defects back instead ([`defects`]), with `--coverage` it says which lines ran ([`coverage`]).
 
+mod coverage;
 mod defects;
 
 use std::{
@@ -25,6 +26,8 @@ enum Profile {
     Answers,
     /// As the tests are, which is quick to build.
     Dev,
+    /// The same with counters of what runs.
+    Counting,
 }
 
 /// Runs the comparison.
@@ -51,9 +54,12 @@ fn target() -> Result<PathBuf> {
 fn build(root: &Path, target: &Path, profile: Profile) -> Result<PathBuf> {
     let (name, folder) = match profile {
         Profile::Answers => ("answers", "answers"),
-        Profile::Dev => ("dev", "debug"),
+        Profile::Dev | Profile::Counting => ("dev", "debug"),
     };
     let mut cargo = process::cargo(&["build", "--profile", name, "--package", PROGRAM]);
+    if matches!(profile, Profile::Counting) {
+        cargo.env("RUSTFLAGS", "-C instrument-coverage");
+    }
     process::run(cargo.current_dir(root).env("CARGO_TARGET_DIR", target))?;
     Ok(target.join(folder).join(PROGRAM))
 }

@@ -39,6 +39,8 @@ Commands:
   answers --defects [NAME]
             put known defects back, one at a time, and see that the comparison
             finds each
+  answers --coverage
+            say which lines of the paths to disk the comparison enters
   peers install
             install Spark, Ray and Dask beside the build, for firesteel-bench
   ci        format, clippy, tidy, test, regress, docs; stops at the first failure

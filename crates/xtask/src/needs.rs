@@ -19,6 +19,13 @@ pub(crate) struct Need {
     without: &'static str,
 }
 
+impl Need {
+    /// The program.
+    pub(crate) const fn tool(self) -> &'static str {
+        self.tool
+    }
+}
+
 /// The runner of [`crate::suite`], used when present.
 pub(crate) const NEXTEST: &str = "cargo-nextest";
 
@@ -44,6 +51,14 @@ pub(crate) const VALGRIND: Need = Need {
     debian: Some("valgrind"),
     why: "counts the instructions of the benchmarks",
     without: "nobody checks that costs stay in proportion",
+};
+
+/// What reads the counters of instrumented programs, of the compiler's own LLVM.
+pub(crate) const LLVM: Need = Need {
+    tool: "llvm-cov-22",
+    debian: Some("llvm-22"),
+    why: "says which lines a program ran",
+    without: "it is not known which lines ran",
 };
 
 /// What to do about one need.
