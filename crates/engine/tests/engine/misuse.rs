@@ -121,10 +121,10 @@ fn absurd_arguments_are_errors_or_harmless() {
         assert!(floats.histogram(&[2.0, 1.0]).is_err() && floats.histogram(&[f64::NAN, 1.0]).is_err());
         assert!(floats.histogram_buckets(0).is_err());
         assert!(rows.coalesce(0).count().is_err());
-        assert_eq!(rows.repartition(0).count().unwrap(), 10);
+        assert!(rows.repartition(0).count().is_err());
         assert!(ctx.range_into(0..10_u64, 0).count().is_err());
         assert!(ctx.parallelize_into(vec![1], 0).count().is_err());
-        assert_eq!(pairs.reduce_by_key_into(-3, |a, b| a + b).count().unwrap(), 3);
+        assert!(pairs.reduce_by_key_into(-3, |a, b| a + b).count().is_err());
     });
 }
 
