@@ -154,7 +154,7 @@ fn a_result_that_cannot_be_read_fails_its_job_and_is_not_tried_again() {
     let error =
         ctx.range_into(0..1_u64, 1).map(|_| Unreadable).collect().map(|_| ()).unwrap_err().to_string();
 
-    assert!(error.contains("cannot deserialize values of type"), "{error}");
+    assert!(error.contains("cannot deserialize values of type") && error.contains("Unreadable"), "{error}");
     let starts = |event: &ListenerEvent| matches!(event, ListenerEvent::TaskStart { .. });
     assert_eq!(heard(&ctx, &events).iter().filter(|event| starts(event)).count(), 1, "not tried again");
     assert_both_slots_work(&ctx, "a result that cannot be read");

@@ -70,7 +70,9 @@ fn environments<T: Awkward>(ctx: &Context) {
     right_or_named::<T, _>("broadcast", compared, &vec![true; 2]);
     let all = ctx.collection_accumulator::<T>("values");
     let added = ctx.range_into(0..1_u32, 1).with(all.clone()).for_each(|all, _| {
-        T::values().into_iter().for_each(|value| all.add(value));
+        for value in T::values() {
+            all.add(value);
+        }
     });
     right_or_named::<T, _>("accumulator", added.map(|()| all.value().0), &T::values());
 }

@@ -155,7 +155,7 @@ impl Ship for Exchanged {
 
     fn thaw(input: &mut Thawing<'_>) -> Result<Self, ShipError> {
         let handle = RddHandle::thaw(input)?;
-        BoxRdd::<String>::thaw(input)?;
+        drop(BoxRdd::<String>::thaw(input)?);
         Ok(Self { handle, rows: None })
     }
 }
