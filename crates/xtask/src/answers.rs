@@ -1,6 +1,6 @@
 //! `cargo xtask answers`: random jobs with random faults, compared with a plain model.
 //!
-//! Builds `firesteel-answers` optimised and with assertions on, and passes the arguments to it. With `--defects` it puts
+//! Builds `firesteel-answers` with assertions on, and passes the arguments to it. With `--defects` it puts
 //! known defects back instead ([`defects`]), with `--coverage` it says which lines ran ([`coverage`]).
 
 mod coverage;
@@ -22,7 +22,7 @@ const PROGRAM: &str = "firesteel-answers";
 /// How it is built.
 #[derive(Clone, Copy)]
 enum Profile {
-    /// Optimised and with assertions on, for long runs.
+    /// With some speed, for long runs.
     Answers,
     /// As the tests are, which is quick to build.
     Dev,
