@@ -18,6 +18,9 @@ use crate::{
 /// How long one case may take.
 const CASE_TIMEOUT: Duration = Duration::from_secs(120);
 
+/// From when on it is said how long a case took.
+const SLOW_CASE: Duration = Duration::from_secs(20);
+
 /// How long a process without cases may take to end.
 const END_TIMEOUT: Duration = Duration::from_secs(5);
 
@@ -195,7 +198,11 @@ pub(crate) fn run_many(order: Order) -> Result<Tally> {
                 return Ok(());
             }
             let case = Case::draw(seed, order.backend);
+            let begun = Instant::now();
             let outcome = runner.run(&case)?;
+            if begun.elapsed() > SLOW_CASE {
+                eprintln!("seed {seed}: took {:.0} s", begun.elapsed().as_secs_f64());
+            }
             let Ok(mut tally) = tally.lock() else { bail!("another lane panicked") };
             match outcome {
                 Outcome::Right => tally.right += 1,
