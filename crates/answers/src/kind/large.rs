@@ -2,6 +2,7 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 
 use super::Kind;
@@ -27,22 +28,22 @@ pub(crate) struct Large;
 
 /// A number with much behind it.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(from = "(u64, Vec<u8>)")]
+#[serde(from = "(u64, Bytes)")]
 pub(crate) struct Value {
     code: u64,
-    body: Vec<u8>,
+    body: Bytes,
 }
 
 impl Value {
-    fn counted(code: u64, body: Vec<u8>) -> Self {
+    fn counted(code: u64, body: Bytes) -> Self {
         let live = LIVE.fetch_add(1, Ordering::Relaxed) + 1;
         PEAK.fetch_max(live, Ordering::Relaxed);
         Self { code, body }
     }
 }
 
-impl From<(u64, Vec<u8>)> for Value {
-    fn from((code, body): (u64, Vec<u8>)) -> Self {
+impl From<(u64, Bytes)> for Value {
+    fn from((code, body): (u64, Bytes)) -> Self {
         Self::counted(code, body)
     }
 }
@@ -69,7 +70,7 @@ impl Kind for Large {
         code
     }
     fn value(code: u64) -> Value {
-        Value::counted(code, vec![code as u8; BYTES])
+        Value::counted(code, vec![code as u8; BYTES].into())
     }
     fn key_code(key: &u64) -> u64 {
         *key
