@@ -1,7 +1,8 @@
 //! `cargo xtask answers`: random jobs with random faults, compared with a plain model.
 //!
-//! Builds `firesteel-answers` with assertions on, and passes the arguments to it. With `--defects` it puts
-//! known defects back instead ([`defects`]), with `--coverage` it says which lines ran ([`coverage`]).
+//! Builds `firesteel-answers` as the tests are built, since an optimised build takes longer than it saves, and passes the
+//! arguments to it. With `--defects` it puts known defects back instead ([`defects`]), with `--coverage` it says which
+//! lines ran ([`coverage`]).
 
 mod coverage;
 mod defects;
@@ -19,28 +20,16 @@ use crate::process;
 /// The package and its program.
 const PROGRAM: &str = "firesteel-answers";
 
-/// How it is built.
-#[derive(Clone, Copy)]
-enum Profile {
-    /// With some speed, for long runs.
-    Answers,
-    /// As the tests are, which is quick to build.
-    Dev,
-    /// The same with counters of what runs.
-    Counting,
-}
-
 /// Runs the comparison.
 pub(crate) fn run(args: &[String]) -> Result<()> {
     match args {
         [flag, names @ ..] if flag == "--defects" => defects::run(names),
-        [flag, file] if flag == "--case" => process::run(
-            Command::new(build(&process::root(), &target()?, Profile::Answers)?).arg("case").arg(file),
-        ),
+        [flag] if flag == "--coverage" => coverage::run(),
+        [flag, file] if flag == "--case" => {
+            process::run(Command::new(build(&process::root(), &target()?, "")?).arg("case").arg(file))
+        }
         [flag, ..] if flag == "--case" => bail!("`answers --case` takes the name of one file"),
-        _ => process::run(
-            Command::new(build(&process::root(), &target()?, Profile::Answers)?).arg("run").args(args),
-        ),
+        _ => process::run(Command::new(build(&process::root(), &target()?, "")?).arg("run").args(args)),
     }
 }
 
@@ -50,16 +39,12 @@ fn target() -> Result<PathBuf> {
     Ok(program.ancestors().nth(2).context("this program lies in no build")?.to_owned())
 }
 
-/// Builds the comparison of the tree at `root`; gives its program.
-fn build(root: &Path, target: &Path, profile: Profile) -> Result<PathBuf> {
-    let (name, folder) = match profile {
-        Profile::Answers => ("answers", "answers"),
-        Profile::Dev | Profile::Counting => ("dev", "debug"),
-    };
-    let mut cargo = process::cargo(&["build", "--profile", name, "--package", PROGRAM]);
-    if matches!(profile, Profile::Counting) {
-        cargo.env("RUSTFLAGS", "-C instrument-coverage");
+/// Builds the comparison of the tree at `root` with more flags for the compiler; gives its program.
+fn build(root: &Path, target: &Path, flags: &str) -> Result<PathBuf> {
+    let mut cargo = process::cargo(&["build", "--package", PROGRAM]);
+    if !flags.is_empty() {
+        cargo.env("RUSTFLAGS", flags);
     }
     process::run(cargo.current_dir(root).env("CARGO_TARGET_DIR", target))?;
-    Ok(target.join(folder).join(PROGRAM))
+    Ok(target.join("debug").join(PROGRAM))
 }

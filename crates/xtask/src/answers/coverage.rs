@@ -13,7 +13,7 @@ use std::{
 use anyhow::{Context, Result, bail};
 use serde_json::Value;
 
-use super::{Profile, build, target};
+use super::{build, target};
 use crate::{needs, process};
 
 /// The files and folders that rows go through when memory is short, below the sources of the engine.
@@ -46,7 +46,7 @@ pub(super) fn run() -> Result<()> {
     let folder = target()?.join("coverage");
     let counters = folder.join("counters");
     let _ = fs::remove_dir_all(&counters);
-    let program = build(&process::root(), &folder, Profile::Counting)?;
+    let program = build(&process::root(), &folder, "-C instrument-coverage")?;
     for backend in ["local", "shipped"] {
         let mut run = Command::new(&program);
         run.args(["run", "--seed", "1", "--cases", CASES, "--backend", backend]);

@@ -12,7 +12,7 @@ use std::{
 
 use anyhow::{Context, Result, bail};
 
-use super::{Profile, build, target};
+use super::{build, target};
 use crate::process;
 
 /// Where the patches are.
@@ -74,7 +74,7 @@ fn look_for(defect: &Defect) -> Result<Option<u64>> {
     let head = process::output(git(&["rev-parse", "HEAD"]).current_dir(process::root()))?;
     process::run(git(&["checkout", "--quiet", "--force", head.trim()]).current_dir(&tree))?;
     process::run(git(&["apply"]).arg(&defect.patch).current_dir(&tree))?;
-    let program = build(&tree, &target, Profile::Dev)?;
+    let program = build(&tree, &target, "")?;
     let mut run = Command::new(program);
     run.args(["run", "--seed", FIRST_SEED, "--failures", "1", "--as-drawn", "--cases"])
         .arg(defect.cases.to_string());
