@@ -29,6 +29,7 @@ mod action;
 #[expect(unsafe_code, reason = "the allocator is set up by a call of its own")]
 mod allocator;
 mod backend;
+mod batch_limit;
 mod broadcast;
 mod build;
 mod cache;

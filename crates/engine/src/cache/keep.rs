@@ -151,3 +151,6 @@ fn read_back<T: Data, I>(
         Err(error) => store::fail_with(id, &error),
     }
 }
+
+#[cfg(test)]
+mod tests;

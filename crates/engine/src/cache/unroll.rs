@@ -12,7 +12,7 @@ use firesteel_storage::{
 };
 
 use super::format::Format;
-use crate::data::Data;
+use crate::{batch_limit::BatchLimit, data::Data};
 
 /// All rows of a partition, or those that fit and what gives the others.
 pub(super) enum Collected<C, P, I> {
@@ -37,6 +37,10 @@ impl Ledger {
 
     /// Whether there is memory for `bytes` in all.
     fn fits(&mut self, bytes: u64) -> bool {
+        #[cfg(test)]
+        if crate::spill::strikes() {
+            return false;
+        }
         let fits = self.unroll.as_mut().is_some_and(|unroll| unroll.check(bytes));
         if fits {
             self.hand_over(bytes);
@@ -56,6 +60,10 @@ impl Ledger {
 
     /// The memory for a block of exactly `bytes`, which counts as the task's until it is stored.
     fn finish(mut self, bytes: u64) -> Result<Reservation, Self> {
+        #[cfg(test)]
+        if crate::spill::strikes() {
+            return Err(self);
+        }
         match self.unroll.take().map(|unroll| unroll.finish(bytes)) {
             Some(Ok(reserved)) => Ok(reserved),
             Some(Err(unroll)) => {
@@ -77,6 +85,26 @@ impl Drop for Ledger {
 pub(super) struct Part<T> {
     rows: Vec<T>,
     ledger: Ledger,
+}
+
+/// When to look next whether rows that are being collected fit.
+struct Looks {
+    /// What the task held beside the rows.
+    beside: i64,
+    limit: BatchLimit,
+}
+
+impl Looks {
+    fn start() -> Self {
+        Self { beside: meter::live(), limit: BatchLimit::start() }
+    }
+
+    /// Whether it is time to look, with `rows` rows: after some, or when those that have come since are large.
+    #[inline]
+    fn is_due<T>(&self, rows: usize) -> bool {
+        let stride = const { BatchLimit::rows::<T>(Unroll::ROWS_PER_CHECK as usize) };
+        rows.is_multiple_of(stride) || self.limit.is_reached::<T>()
+    }
 }
 
 /// The rows of a [`Part`]. Their memory is given back after the last.
@@ -118,19 +146,19 @@ impl<T> Part<T> {
         (self.rows.capacity() * size_of::<T>()) as u64
     }
 
-    /// Adds a row; looks now and then whether all of them still fit. `live` is what the task held beside them.
+    /// Adds a row; looks now and then whether all of them still fit.
     #[inline]
-    fn push(&mut self, row: T, live: i64) -> ControlFlow<()> {
+    fn push(&mut self, row: T, looks: &mut Looks) -> ControlFlow<()> {
         self.rows.push(row);
-        if (self.rows.len() as u64).is_multiple_of(Unroll::ROWS_PER_CHECK) {
-            // What was measured of rows that were there before they came to us, in a table that gives them out, is
-            // too little. The end counts all.
-            let measured = if is_counting() { self.measured(live) } else { self.own_bytes() };
-            if !self.ledger.fits(measured) {
-                return ControlFlow::Break(());
-            }
+        if !looks.is_due::<T>(self.rows.len()) {
+            return ControlFlow::Continue(());
         }
-        ControlFlow::Continue(())
+        // What was measured of rows that were there before they came to us, in a table that gives them out, is too
+        // little. The end counts all.
+        let measured = if is_counting() { self.measured(looks.beside) } else { self.own_bytes() };
+        let fits = self.ledger.fits(measured);
+        looks.limit = BatchLimit::start();
+        if fits { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
     }
 
     /// What the task holds, handed over or not, beyond `live`.
@@ -150,9 +178,9 @@ pub(super) fn collect<T: Data, I: Iterator<Item = T>>(
     let mut rows = compute();
     // Much may be built before the first row comes, and be gone after the last. It is the task's.
     let flow = rows.next().map_or(ControlFlow::Continue(()), |first| {
-        let live = meter::live();
+        let mut looks = Looks::start();
         part.rows.push(first);
-        rows.try_for_each(|row| part.push(row, live))
+        rows.try_for_each(|row| part.push(row, &mut looks))
     });
     if flow.is_break() {
         return Collected::Part(part, Some(rows));

@@ -93,7 +93,8 @@ impl LineReader {
         })
     }
 
-    /// Adds up to `max` lines to `out`; returns whether there may be more.
+    /// Adds up to `max` lines to `out`, and no more when they are as much as the usual buffer holds: of longer lines, one
+    /// at a time. Returns whether there may be more.
     ///
     /// An error, too, comes after the lines before it.
     pub(crate) fn next_batch(&mut self, out: &mut Vec<String>, max: usize) -> Result<bool, IoError> {
@@ -108,9 +109,10 @@ impl LineReader {
     }
 
     fn try_next(&mut self, out: &mut Vec<String>, max: usize) -> Result<bool, IoError> {
-        let mut left = max;
+        let (mut left, begin) = (max, self.position());
         while self.source.is_some() && self.has_more() {
-            if left == 0 {
+            let is_full = left < max && self.position() - begin >= BUFFER_BYTES as u64;
+            if left == 0 || is_full {
                 return Ok(true);
             }
             let has_progressed = if self.skips_first {
@@ -142,9 +144,14 @@ impl LineReader {
         Ok(false)
     }
 
+    /// Where what was not yet given out, nor kept of a long line, stands in the file.
+    fn position(&self) -> u64 {
+        self.base + self.start as u64
+    }
+
     /// Whether a line of this piece has begun or may begin.
     fn has_more(&self) -> bool {
-        !self.long_line.is_empty() || self.base + (self.start as u64) < self.end
+        !self.long_line.is_empty() || self.position() < self.end
     }
 
     /// Passes over the first line, or over as much of it as is in the buffer; returns whether its end was there.
@@ -252,7 +259,7 @@ impl fmt::Debug for LineReader {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.debug_struct("LineReader")
             .field("location", &self.source.as_ref().map(Source::location))
-            .field("offset", &(self.base + self.start as u64))
+            .field("offset", &self.position())
             .finish_non_exhaustive()
     }
 }

@@ -49,7 +49,7 @@ impl RecordReader {
         Ok(Self { source, location, options, record_length, buffer: Vec::new(), start: 0, left })
     }
 
-    /// Adds up to `max` records to `out`; returns whether there may be more.
+    /// Adds up to `max` records to `out`, and no more than a buffer holds; returns whether there may be more.
     pub(crate) fn next_batch(&mut self, out: &mut Vec<Vec<u8>>, max: usize) -> Result<bool, IoError> {
         let result = self.try_next(out, max);
         if !matches!(result, Ok(true)) {
@@ -65,7 +65,7 @@ impl RecordReader {
         if self.source.is_none() {
             return Ok(false);
         }
-        for _ in 0..max {
+        for _ in 0..max.min(self.buffer_records()) {
             if self.start == self.buffer.len() && !self.fill()? {
                 return Ok(false);
             }
@@ -77,10 +77,15 @@ impl RecordReader {
         Ok(true)
     }
 
+    /// How many records are read at a time.
+    fn buffer_records(&self) -> usize {
+        (BUFFER_BYTES / self.record_length).max(1)
+    }
+
     /// Reads the next records, and part of one only at the end of the file; returns whether there was anything.
     fn fill(&mut self) -> Result<bool, IoError> {
+        let wanted = self.buffer_records() * self.record_length;
         let Some(source) = &mut self.source else { return Ok(false) };
-        let wanted = (BUFFER_BYTES / self.record_length).max(1) * self.record_length;
         let wanted = self.left.map_or(wanted, |left| wanted.min(usize::try_from(left).unwrap_or(wanted)));
         self.buffer.resize(wanted, 0);
         let read = source.fill(&mut self.buffer)?;
@@ -134,6 +139,23 @@ mod tests {
             let records = read(&path, 8, min_partitions).unwrap();
             assert_eq!(records.len(), 25);
             assert_eq!(records.concat(), data);
+        }
+    }
+
+    #[test]
+    fn a_batch_of_long_records_has_no_more_than_a_buffer_holds() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a").to_str().unwrap().to_owned();
+        fs::write(&path, vec![7; 8 * BUFFER_BYTES]).unwrap();
+        let files = expand::expand(&path, Depth::Flat).unwrap();
+        for (record_length, batch_records) in [(2 * BUFFER_BYTES, 1), (BUFFER_BYTES / 2, 2), (64, 1_000)] {
+            let split = &plan_record_splits(&files, record_length as u64, 1, None).unwrap()[0];
+            let mut reader = RecordReader::open(split, record_length as u64, ReadOptions::default()).unwrap();
+            let mut records = Vec::new();
+
+            assert!(reader.next_batch(&mut records, 1_000).unwrap());
+
+            assert_eq!(records.len(), batch_records, "records of {record_length} bytes");
         }
     }
 

@@ -74,7 +74,7 @@ pub(super) struct Combining<'a, 'b, K, V, A: Combiner<V>, T, D> {
     buckets: Buckets<'a, T>,
     /// Says to which partition a key and its value go, and as what.
     deal: D,
-    watch: Watch,
+    watch: Watch<(K, V, A::Combined)>,
 }
 
 impl<'a, 'b, K, V, A, T, D> Combining<'a, 'b, K, V, A, T, D>
@@ -191,3 +191,6 @@ fn functions<V, A: Combiner<V>>(
 ) -> (impl Fn(V) -> A::Combined + Copy, impl Fn(A::Combined, V) -> A::Combined + Copy) {
     (|value| combiner.create(value), |combined, value| combiner.add(combined, value))
 }
+
+#[cfg(test)]
+mod tests;

@@ -7,6 +7,7 @@ use super::{
     input::shuffle, sought::Borrowed,
 };
 use crate::{
+    batch_limit::BatchLimit,
     data::Data,
     executor::TaskContext,
     partitioner::KeyPartitioner,
@@ -87,8 +88,14 @@ where
         let mut room = Vec::new();
         let mut bring = |rows: &mut Vec<T>| {
             let mut emit = Emit { pairs: emptied(std::mem::take(&mut room)) };
+            let mut limit = BatchLimit::start();
             for row in &*rows {
                 self.function.blame().on(|| f(env, row, &mut emit));
+                // Large values do not wait for those of other rows.
+                if limit.is_reached::<V>() {
+                    combining.bring_borrowed(&mut emit.pairs);
+                    limit = BatchLimit::start();
+                }
             }
             let Emit { mut pairs } = emit;
             combining.bring_borrowed(&mut pairs);

@@ -14,7 +14,7 @@ use crate::{partitioner::hash_of, spill::Size};
 pub(super) const PIECES: usize = 256;
 /// What rows that wait for a piece may take, now or in the piece; as much as the piece itself if that is more.
 const WAITING_BYTES: usize = 32 << 10;
-/// The fewest rows that there is room for.
+/// The fewest rows that there is room for, if so many are not too large.
 const WAITING_MIN: usize = 32;
 
 /// The combined value of each key in tables by the hash of the key, and rows that wait to be brought in.
@@ -61,9 +61,9 @@ impl<K: Hash + Eq, V, C: Clone> Pieces<K, V, C> {
     fn make_room(&mut self, piece: usize, create: impl Fn(V) -> C, add: impl Fn(C, V) -> C) {
         let (waiting, table) = (&mut self.waiting[piece], &mut self.tables[piece]);
         let row_bytes = size_of::<(K, V)>().max(size_of::<(K, C)>()).max(1);
-        let rows_max = WAITING_BYTES.max(bytes_of(table)) / row_bytes;
+        let rows_max = (WAITING_BYTES.max(bytes_of(table)) / row_bytes).max(1);
         if waiting.len() < rows_max {
-            let more = waiting.len().max(WAITING_MIN);
+            let more = waiting.len().max(WAITING_MIN.min(rows_max));
             waiting.reserve_exact(more);
             self.waiting_bytes += more * size_of::<(K, V)>();
         } else {
@@ -154,10 +154,10 @@ mod tests {
     /// Values much larger than what they are combined to, and the other way round.
     #[test]
     fn what_waits_takes_no_more_than_what_is_combined_and_all_of_it_is_counted() {
-        fn check<V: Clone, C: Clone>(value: V, combined: C) {
+        fn check<V: Clone, C: Clone>(keys: u64, value: V, combined: C) {
             let mut pieces = Pieces::of(Combine::<u64, C>::default());
             for round in 0..4 {
-                for key in 0..50_000_u64 {
+                for key in 0..keys {
                     pieces.bring((key, value.clone()), |_| combined.clone(), |combined, _| combined);
                 }
                 let combined_bytes: usize = pieces.tables.iter().map(bytes_of).sum();
@@ -172,9 +172,10 @@ mod tests {
                 assert!(more_bytes <= 2 * table_bytes.max(WAITING_BYTES), "{most} rows wait");
             }
         }
-        check(0_u64, 0_u64);
-        check([0_u64; 60], 0_u64);
-        check(0_u64, [0_u64; 60]);
+        check(50_000, 0_u64, 0_u64);
+        check(50_000, [0_u64; 60], 0_u64);
+        check(50_000, 0_u64, [0_u64; 60]);
+        check(2_000, [0_u64; 2_000], 0_u64);
     }
 
     #[test]

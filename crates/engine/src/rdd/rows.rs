@@ -2,15 +2,15 @@
 
 use std::{iter::FusedIterator, mem::needs_drop, ops::ControlFlow, vec};
 
-use firesteel_storage::memory::meter;
 use firesteel_types::RddId;
 
-use crate::executor::{Blame, TaskContext};
+use crate::{
+    batch_limit::BatchLimit,
+    executor::{Blame, TaskContext},
+};
 
 /// The most rows that are computed ahead in one go.
 const BATCH_ROWS_MAX: usize = 1024;
-/// What a batch may take in memory before another row is added to it: a row that is larger is computed alone.
-const BATCH_BYTES_MAX: usize = 64 << 10;
 
 /// The rows of one partition, as a function over whole partitions gets and gives them.
 ///
@@ -69,10 +69,10 @@ impl<T, I: Iterator<Item = T>> Batches<T> for I {
             let is_last = rows.len() < rows_max;
             return Batch { rows, is_last };
         }
-        let live_max = meter::live().saturating_add_unsigned(BATCH_BYTES_MAX as u64);
+        let limit = BatchLimit::start();
         let flow = self.try_for_each(|row| {
             rows.push(row);
-            let is_full = rows.len() == rows_max || meter::live() > live_max;
+            let is_full = rows.len() == rows_max || limit.is_reached::<T>();
             if is_full { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         });
         Batch { rows, is_last: flow.is_continue() }
@@ -103,19 +103,9 @@ impl<'a, T: 'a> Rows<'a, T> {
     }
 }
 
-/// As many rows as a batch may have, whatever they own.
-const fn rows_max<T>() -> usize {
-    let size = if size_of::<T>() == 0 { 1 } else { size_of::<T>() };
-    match BATCH_BYTES_MAX / size {
-        0 => 1,
-        rows if rows < BATCH_ROWS_MAX => rows,
-        _ => BATCH_ROWS_MAX,
-    }
-}
-
 /// How many rows a batch may have after one that had `rows`.
 fn next_rows_max<T>(rows: usize) -> usize {
-    (2 * rows).clamp(1, const { rows_max::<T>() })
+    (2 * rows).clamp(1, const { BatchLimit::rows::<T>(BATCH_ROWS_MAX) })
 }
 
 fn pull<T>(source: &mut dyn Batches<T>, watch: Option<&Watch<'_>>, rows_max: usize) -> Batch<T> {
@@ -274,10 +264,10 @@ mod tests {
     #[test]
     #[expect(clippy::large_stack_arrays, reason = "large rows that own nothing")]
     fn of_rows_that_are_large_one_is_held_at_once() {
-        assert_eq!(held_ahead(100, || [0_u8; 2 * BATCH_BYTES_MAX]), (1, 100));
+        assert_eq!(held_ahead(100, || [0_u8; 2 * BatchLimit::BYTES]), (1, 100));
         if is_counting() {
-            assert_eq!(held_ahead(100, || vec![0_u8; 2 * BATCH_BYTES_MAX]), (1, 100));
-            let (most, came) = held_ahead(1_000, || vec![0_u8; BATCH_BYTES_MAX / 10]);
+            assert_eq!(held_ahead(100, || vec![0_u8; 2 * BatchLimit::BYTES]), (1, 100));
+            let (most, came) = held_ahead(1_000, || vec![0_u8; BatchLimit::BYTES / 10]);
             assert!(most <= 22 && came == 1_000, "{most} of a tenth of a batch in two layers");
         }
     }
@@ -288,7 +278,7 @@ mod tests {
         let made = Cell::new(0);
         let mut rows = Rows::new((0..200_u32).map(|_| {
             made.set(made.get() + 1);
-            [0_u8; 2 * BATCH_BYTES_MAX]
+            [0_u8; 2 * BatchLimit::BYTES]
         }));
         for taken in 1..=200 {
             assert!(rows.next().is_some());

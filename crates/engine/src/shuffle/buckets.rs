@@ -20,7 +20,7 @@ pub(crate) struct Buckets<'a, T> {
     records: u64,
     /// The sum of what was spilled, if it is wanted.
     content: Option<ContentSum>,
-    watch: Watch,
+    watch: Watch<T>,
     task: &'a TaskContext,
 }
 

@@ -3,15 +3,19 @@
 use firesteel_types::RddId;
 
 use crate::{
+    batch_limit::BatchLimit,
     executor::{Abort, TaskContext, abort_task},
     io::IoError,
 };
 
-/// Rows that are read in one go, between two checks for an order to end.
-const BATCH: usize = 1024;
+/// The most rows that are read in one go, between two checks for an order to end.
+const BATCH_ROWS_MAX: usize = 1024;
 
-/// Flattens the batches that `next` reads; `next` adds rows and tells whether there may be more. A read error ends the
-/// task and blames `operator`.
+/// Flattens the batches that `next` reads; `next` adds at most so many rows and tells whether there may be more. A read
+/// error ends the task and blames `operator`.
+///
+/// What rows own is bounded by the readers, who know how long they are in the file: none reads on when it has given out as
+/// much as its buffer holds.
 pub(crate) fn batches<'a, T: 'a>(
     operator: RddId,
     task: &'a TaskContext,
@@ -23,8 +27,9 @@ pub(crate) fn batches<'a, T: 'a>(
             return None;
         }
         task.check();
-        let mut rows = Vec::with_capacity(BATCH);
-        more = or_abort(next(&mut rows, BATCH), operator);
+        let rows_max = const { BatchLimit::rows::<T>(BATCH_ROWS_MAX) };
+        let mut rows = Vec::with_capacity(rows_max);
+        more = or_abort(next(&mut rows, rows_max), operator);
         task.count_input(rows.len() as u64, 0);
         Some(rows)
     };

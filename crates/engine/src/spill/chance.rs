@@ -22,8 +22,8 @@ pub(crate) fn with_random_spills<R>(seed: u64, one_in: usize, f: impl FnOnce() -
     result
 }
 
-/// Whether a structure that looks now has to spill.
-pub(super) fn strikes() -> bool {
+/// Whether a structure that looks now has to spill, or finds no more memory.
+pub(crate) fn strikes() -> bool {
     CHANCE.with_borrow_mut(|chance| {
         chance.as_mut().is_some_and(|Chance { rng, one_in }| rng.below(*one_in) == 0)
     })

@@ -14,7 +14,7 @@ mod table;
 mod watch;
 
 #[cfg(test)]
-pub(crate) use chance::with_random_spills;
+pub(crate) use chance::{strikes, with_random_spills};
 pub(crate) use fold::Fold;
 pub(crate) use row_file::{RowFile, RowFileWriter};
 pub(crate) use sort::SpillSort;

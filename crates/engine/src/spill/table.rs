@@ -21,7 +21,7 @@ const RELIEVED_MAX: usize = 16;
 pub(crate) struct SpillTable<'a, K, F: Fold> {
     table: Combine<K, F::State>,
     fold: F,
-    watch: Watch,
+    watch: Watch<(K, F::Row)>,
     files: Option<SplitFiles<(K, F::Row)>>,
     level: u32,
     name: &'static str,
@@ -173,7 +173,7 @@ pub(crate) struct TableRows<'a, K, F: Fold> {
     /// Files that are still to be read, each a table of its own.
     pending: Vec<(u32, RowFile<(K, F::Row)>)>,
     fold: F,
-    watch: Watch,
+    watch: Watch<(K, F::Row)>,
     level: u32,
     name: &'static str,
     task: &'a TaskContext,

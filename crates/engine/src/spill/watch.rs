@@ -1,20 +1,28 @@
 //! Looking now and then whether a structure has to spill: [`Watch`].
 
-use std::borrow::Cow;
+use std::{borrow::Cow, marker::PhantomData};
 
 use firesteel_storage::memory::{Consumer, Reserve, is_counting, meter};
 
-use crate::executor::{TaskContext, abort_out_of_memory};
+use crate::{
+    batch_limit::BatchLimit,
+    executor::{TaskContext, abort_out_of_memory},
+};
 
-/// Rows between two looks.
-const ROWS: u32 = 64;
+/// The most rows between two looks.
+const LOOK_ROWS_MAX: usize = 64;
 
-/// A structure of the running task that can spill, and when to look next whether it must.
-pub(crate) struct Watch {
+/// A structure of the running task that holds rows of type `T` and can spill, and when to look next whether it must.
+///
+/// Looks every 64 rows, or when those that have come since the last look are large: after each row that reaches the
+/// [`BatchLimit`] alone.
+pub(crate) struct Watch<T> {
     consumer: Consumer,
     until_look: u32,
+    limit: BatchLimit,
     /// What the task held before the structure was made.
     before: i64,
+    rows: PhantomData<fn() -> T>,
 }
 
 /// What a structure holds and will need next, as far as it knows itself.
@@ -33,10 +41,17 @@ impl Size {
     }
 }
 
-impl Watch {
+impl<T> Watch<T> {
     /// Watches a structure that is empty now.
     pub(crate) fn new(name: impl Into<Cow<'static, str>>, task: &TaskContext) -> Self {
-        Self { consumer: task.consumer(name), until_look: rows_until_look(), before: meter::live() }
+        let (consumer, before) = (task.consumer(name), meter::live());
+        let (until_look, limit) = (rows_until_look::<T>(), BatchLimit::start());
+        Self { consumer, until_look, limit, before, rows: PhantomData }
+    }
+
+    /// Puts the next look off.
+    fn has_looked(&mut self) {
+        (self.until_look, self.limit) = (rows_until_look::<T>(), BatchLimit::start());
     }
 
     /// Counts a row; says whether it is time to look.
@@ -49,13 +64,13 @@ impl Watch {
     #[inline]
     pub(crate) fn ticks(&mut self, rows: u32) -> bool {
         self.until_look = self.until_look.saturating_sub(rows);
-        self.until_look == 0
+        self.until_look == 0 || self.limit.is_reached::<T>()
     }
 
     /// Whether the structure has to spill. Ends the task if it is beyond its share and nothing can be spilled.
     #[cold]
     pub(crate) fn must_spill(&mut self, size: Size) -> bool {
-        self.until_look = rows_until_look();
+        self.has_looked();
         #[cfg(test)]
         if super::chance::strikes() {
             return true;
@@ -80,8 +95,9 @@ impl Watch {
     }
 
     /// The structure was spilled and holds nothing any more.
-    pub(crate) fn spilled(&self) {
+    pub(crate) fn spilled(&mut self) {
         self.consumer.spilled(0);
+        self.has_looked();
     }
 
     /// Whether another structure of the task needs the memory of this one.
@@ -100,10 +116,64 @@ impl Watch {
     }
 }
 
-/// Rows until the next look. Tests make them random.
-fn rows_until_look() -> u32 {
+/// Rows until the next look, if they own little. Tests make them random.
+fn rows_until_look<T>() -> u32 {
+    let rows = const { BatchLimit::rows::<T>(LOOK_ROWS_MAX) as u32 };
     #[cfg(test)]
-    return super::chance::rows_until_look(ROWS);
+    return super::chance::rows_until_look(rows);
     #[cfg(not(test))]
-    ROWS
+    rows
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::prelude::*;
+
+    /// After how many rows the first look is due.
+    fn rows_until_first_look<T>(task: &TaskContext, make: impl Fn() -> T) -> usize {
+        let mut rows = Vec::with_capacity(100);
+        let mut watch = Watch::<T>::new("test", task);
+        loop {
+            rows.push(make());
+            if watch.tick() {
+                return rows.len();
+            }
+        }
+    }
+
+    #[test]
+    fn large_rows_are_looked_at_sooner() {
+        let ctx = Context::local(1).unwrap();
+        let looks = ctx.range_into(0..1, 1).map(|_| {
+            let task = TaskContext::current().expect("it runs in a task");
+            let owned = |bytes: usize| rows_until_first_look(&task, || vec![0_u8; bytes]);
+            let plain = rows_until_first_look(&task, || [0_u8; 4 << 10]);
+            (
+                is_counting(),
+                [owned(1), owned(8 << 10), owned(1 << 20)],
+                [plain, rows_until_first_look(&task, || 0_u64)],
+            )
+        });
+
+        let (is_counting, owned, plain) = looks.collect().unwrap()[0];
+        assert_eq!(owned, if is_counting { [64, 9, 1] } else { [64; 3] });
+        assert_eq!(plain, [16, 64]);
+    }
+
+    #[test]
+    fn a_large_row_among_small_ones_is_looked_at_at_once() {
+        let ctx = Context::local(1).unwrap();
+        let looked = ctx.range_into(0..1, 1).map(|_| {
+            let task = TaskContext::current().expect("it runs in a task");
+            let mut watch = Watch::<Vec<u8>>::new("test", &task);
+            let rows: Vec<Vec<u8>> = (0..10).map(|_| vec![0]).collect();
+            let small = rows.iter().filter(|_| watch.tick()).count();
+            let large = vec![0_u8; 1 << 20];
+            (small, watch.tick(), large.len(), is_counting())
+        });
+
+        let (small, large, _, is_counting) = looked.collect().unwrap()[0];
+        assert_eq!((small, large), (0, is_counting));
+    }
 }

@@ -5,5 +5,6 @@ mod child;
 mod disks;
 mod large_rows;
 mod operators;
+mod read_ahead;
 mod shares;
 mod shuffles;

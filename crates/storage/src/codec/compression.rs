@@ -6,6 +6,7 @@ use std::str::FromStr;
 use lz4_flex::block::{CompressTable, compress_into_with_table, get_maximum_output_size};
 use serde::{Deserialize, Serialize};
 
+use super::buffer::free_if_large;
 use super::error::CodecError;
 
 /// What is done to bytes before they are written or sent.
@@ -128,6 +129,11 @@ impl Compressor {
             }
         };
         if length < worth_it { Ok((stored, &self.out[..length])) } else { Ok((Stored::Plain, raw)) }
+    }
+
+    /// Frees the room for its output if a large frame took it.
+    pub(super) fn free_if_large(&mut self) {
+        free_if_large(&mut self.out);
     }
 }
 

@@ -8,6 +8,7 @@
 //!
 //! Does not know files, names of blocks, or who reads them.
 
+mod buffer;
 mod bulk;
 mod checksum;
 mod compression;

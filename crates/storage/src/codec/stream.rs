@@ -9,6 +9,7 @@ use std::vec;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+use super::buffer::free_if_large;
 use super::compression::Compression;
 use super::content::ContentSum;
 use super::error::CodecError;
@@ -117,6 +118,7 @@ impl<T: Serialize + 'static, S: FrameSink> RowsWriter<T, S> {
         let layout = if self.codec.is_fixed() { Layout::Fixed } else { Layout::Compact };
         self.sink.write_frame(self.rows, layout, &self.raw)?;
         self.raw.clear();
+        free_if_large(&mut self.raw);
         self.rows = 0;
         Ok(())
     }
@@ -183,6 +185,7 @@ impl<T: DeserializeOwned + 'static, R: Read> RowsReader<T, R> {
             (Layout::Fixed, Some(fixed)) => fixed.decode(&self.raw, frame.rows as usize, out),
             (Layout::Fixed, None) => Err(RowError::NotFixed),
         };
+        free_if_large(&mut self.raw);
         decoded.map_err(|source| CodecError::Decode { type_name: type_name::<T>(), source })?;
         Ok(true)
     }

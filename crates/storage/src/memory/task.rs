@@ -217,7 +217,10 @@ impl TaskState {
         }
         let ahead = self.granted.get().clamp(GRAIN, AHEAD_MAX);
         let cancelled = Rc::clone(&self.cancelled.borrow());
-        self.acquire(Request { needed, wanted: needed.max(ahead) }, &*cancelled);
+        // More than is needed in any case: asking takes a little memory itself, and a task that got exactly what it held
+        // before would be beyond it again and spill.
+        let wanted = needed.saturating_add(GRAIN).max(ahead);
+        self.acquire(Request { needed, wanted }, &*cancelled);
         match self.over() {
             0 => Standing::Covered,
             over if cancelled() => {

@@ -296,7 +296,12 @@ fn a_corrupt_file_is_an_error_unless_ignored() {
         let read = |options| {
             let mut lines = Vec::new();
             let mut reader = LineReader::open(split, options).unwrap();
-            let result = reader.next_batch(&mut lines, usize::MAX);
+            let result = loop {
+                match reader.next_batch(&mut lines, usize::MAX) {
+                    Ok(true) => (),
+                    ended => break ended,
+                }
+            };
             (result, lines)
         };
 
@@ -362,4 +367,28 @@ fn a_file_that_became_a_pipe_is_refused_and_not_waited_for() {
     let error = LineReader::open(&split(&location, 0, 10), OPTIONS).unwrap_err();
 
     assert_eq!(error.to_string(), format!("{location} is not a regular file"));
+}
+
+#[test]
+fn a_batch_of_long_lines_ends_when_they_are_as_much_as_the_buffer() {
+    let folder = tempfile::tempdir().unwrap();
+    for (line_bytes, lines, batch_max) in
+        [(2 * BUFFER_BYTES, 7, 1), (BUFFER_BYTES / 4, 30, 8), (100, 5_000, 1_024)]
+    {
+        let path = folder.path().join(line_bytes.to_string());
+        let text = ["x".repeat(line_bytes), "\n".to_owned()].concat().repeat(lines);
+        fs::write(&path, &text).unwrap();
+        let split = split(&location(&path), 0, text.len() as u64);
+        let mut reader = LineReader::open(&split, OPTIONS).unwrap();
+        let (mut batch, mut found, mut most, mut more) = (Vec::new(), 0, 0, true);
+
+        while more {
+            more = reader.next_batch(&mut batch, 1_024).unwrap();
+            most = most.max(batch.len());
+            found += batch.drain(..).filter(|line| line.len() == line_bytes).count();
+        }
+
+        assert_eq!(found, lines);
+        assert!(most <= batch_max, "{most} lines of {line_bytes} bytes");
+    }
 }

@@ -8,6 +8,7 @@ use firesteel_storage::codec::{CodecError, Shape, format::Decoder};
 use serde::de::DeserializeOwned;
 
 use super::format::{BlockHead, Compression, Header, content_check, shape_from_bytes};
+use crate::batch_limit::BatchLimit;
 use crate::io::error::IoError;
 use crate::io::location::Location;
 use crate::io::source::{ReadOptions, Source};
@@ -15,14 +16,27 @@ use crate::io::source::{ReadOptions, Source};
 /// Memory for a block is taken in steps of this size, so that a false length cannot ask for all of it at once.
 const STEP_BYTES: usize = 16 << 20;
 
+/// The most rows that are decoded in one go.
+const BATCH_ROWS_MAX: usize = 1024;
+
 /// Reads the rows of an object file, a block at a time.
 pub(crate) struct ObjectReader<T> {
     /// `None` when there is nothing more to read.
     source: Option<Source>,
+    block: Block,
     options: ReadOptions,
     compression: Compression,
     rows_read: u64,
     rows: PhantomData<fn() -> T>,
+}
+
+/// What is left of a block that was read.
+#[derive(Default)]
+struct Block {
+    plain: Vec<u8>,
+    /// The bytes of rows that were given out.
+    decoded_bytes: usize,
+    rows_left: u64,
 }
 
 impl<T: DeserializeOwned> ObjectReader<T> {
@@ -33,10 +47,13 @@ impl<T: DeserializeOwned> ObjectReader<T> {
             Err(error) if options.forgives(&error) => (None, Compression::None),
             Err(error) => return Err(error),
         };
-        Ok(Self { source, options, compression, rows_read: 0, rows: PhantomData })
+        let block = Block::default();
+        Ok(Self { source, block, options, compression, rows_read: 0, rows: PhantomData })
     }
 
-    /// Adds the rows of the next block to `out`; returns whether there may be more.
+    /// Adds some rows to `out`, of one block and few if they are large; returns whether there may be more.
+    ///
+    /// A block is small, but what its rows take in memory may be many times as much.
     pub(crate) fn next_batch(&mut self, out: &mut Vec<T>) -> Result<bool, IoError> {
         let result = self.try_next(out);
         if !matches!(result, Ok(true)) {
@@ -50,6 +67,10 @@ impl<T: DeserializeOwned> ObjectReader<T> {
 
     fn try_next(&mut self, out: &mut Vec<T>) -> Result<bool, IoError> {
         let Some(source) = &mut self.source else { return Ok(false) };
+        if self.block.rows_left > 0 {
+            self.rows_read += self.block.decode(source.location(), self.rows_read, out)?;
+            return Ok(true);
+        }
         let start = source.offset();
         let mut head = [0; BlockHead::BYTES];
         fill(source, &mut head)?;
@@ -75,11 +96,40 @@ impl<T: DeserializeOwned> ObjectReader<T> {
                 }
                 let plain = self.compression.decompress(stored, plain_length);
                 let plain = plain.map_err(|reason| damaged(source, reason))?;
-                decode(source.location(), &plain, self.rows_read, rows, out)?;
-                self.rows_read += rows;
+                self.block = Block { plain, decoded_bytes: 0, rows_left: rows };
+                self.rows_read += self.block.decode(source.location(), self.rows_read, out)?;
                 Ok(true)
             }
         }
+    }
+}
+
+impl Block {
+    /// Adds rows to `out` and says how many; `first_row` is the number of the first one in the file.
+    fn decode<T: DeserializeOwned>(
+        &mut self,
+        location: &Location,
+        first_row: u64,
+        out: &mut Vec<T>,
+    ) -> Result<u64, IoError> {
+        let failed = |row, source| {
+            let source = Box::new(CodecError::Decode { type_name: type_name::<T>(), source });
+            IoError::Decode { location: location.to_string(), row, source }
+        };
+        let rows_max = const { BatchLimit::rows::<T>(BATCH_ROWS_MAX) as u64 }.min(self.rows_left);
+        let mut decoder = Decoder::new(&self.plain[self.decoded_bytes..]);
+        let (limit, mut rows) = (BatchLimit::start(), 0);
+        while rows < rows_max && !limit.is_reached::<T>() {
+            out.push(decoder.take().map_err(|source| failed(first_row + rows, source))?);
+            rows += 1;
+        }
+        self.rows_left -= rows;
+        self.decoded_bytes = self.plain.len() - decoder.left();
+        if self.rows_left == 0 {
+            decoder.finish().map_err(|source| failed(first_row + rows, source))?;
+            *self = Self::default();
+        }
+        Ok(rows)
     }
 }
 
@@ -130,26 +180,6 @@ fn read_content(source: &mut Source, length: u64) -> Result<Vec<u8>, IoError> {
         fill(source, &mut content[before..])?;
     }
     Ok(content)
-}
-
-fn decode<T: DeserializeOwned>(
-    location: &Location,
-    plain: &[u8],
-    first_row: u64,
-    rows: u64,
-    out: &mut Vec<T>,
-) -> Result<(), IoError> {
-    let failed = |row, source| {
-        let source = Box::new(CodecError::Decode { type_name: type_name::<T>(), source });
-        IoError::Decode { location: location.to_string(), row, source }
-    };
-    let mut decoder = Decoder::new(plain);
-    // Rows of no bytes need no room; any others have at least one.
-    out.reserve(usize::try_from(rows).unwrap_or(usize::MAX).min(plain.len()));
-    for row in first_row..first_row + rows {
-        out.push(decoder.take().map_err(|source| failed(row, source))?);
-    }
-    decoder.finish().map_err(|source| failed(first_row + rows, source))
 }
 
 fn corrupt(location: &Location, offset: u64, reason: String) -> IoError {

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize, Serializer};
 
 use super::format::{BlockHead, Header};
 use super::*;
+use crate::batch_limit::BatchLimit;
 use crate::io::error::IoError;
 use crate::io::location::Location;
 use crate::io::output::{OutputFile, OutputFolder, OutputOptions};
@@ -88,7 +89,7 @@ fn a_row_may_be_larger_than_a_block() {
 }
 
 #[test]
-fn a_batch_is_a_block_so_that_a_task_can_stop_between_them() {
+fn a_batch_is_at_most_a_block_so_that_a_task_can_stop_between_them() {
     let folder = tempfile::tempdir().unwrap();
     let location = write(&folder, &vec!["x".repeat(1000); 1000], Compression::Lz4);
     let mut reader = ObjectReader::<String>::open(&location, ReadOptions::default()).unwrap();
@@ -96,7 +97,25 @@ fn a_batch_is_a_block_so_that_a_task_can_stop_between_them() {
 
     assert!(reader.next_batch(&mut rows).unwrap());
 
-    assert!((100..500).contains(&rows.len()), "{}", rows.len());
+    assert!((1..500).contains(&rows.len()), "{}", rows.len());
+}
+
+/// A row of one byte in the file and 264 in memory.
+#[test]
+fn rows_that_are_larger_in_memory_than_in_the_file_come_a_few_at_a_time() {
+    let folder = tempfile::tempdir().unwrap();
+    let written: Vec<Option<[u64; 32]>> = vec![None; 100_000];
+    let location = write(&folder, &written, Compression::None);
+    let mut reader = ObjectReader::<Option<[u64; 32]>>::open(&location, ReadOptions::default()).unwrap();
+    let (mut rows, mut batch, mut most) = (0, Vec::new(), 0);
+
+    while reader.next_batch(&mut batch).unwrap() {
+        most = most.max(batch.len());
+        rows += batch.drain(..).filter(Option::is_none).count();
+    }
+
+    assert_eq!(rows, written.len());
+    assert_eq!(most, BatchLimit::BYTES / size_of::<Option<[u64; 32]>>());
 }
 
 #[test]

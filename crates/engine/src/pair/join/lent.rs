@@ -8,7 +8,7 @@ use crate::{
     data::Data,
     executor::{Abort, TaskContext, abort_task},
     pair::Input,
-    spill::{Size, Watch},
+    spill::{RowFile, RowFileWriter, Size, Watch},
 };
 
 /// Rows between two checks for an order to end.
@@ -61,7 +61,7 @@ impl<K: Data, V: Data> Input<(K, V), (K, V)> {
 fn keep<'a, T: Data>(mut computed: impl Iterator<Item = T> + 'a, task: &'a TaskContext) -> Loaded<'a, T> {
     let mut rows: Vec<T> =
         Vec::with_capacity(computed.size_hint().0.min(task.room() as usize / 4 / size_of::<T>().max(1)));
-    let mut watch = Watch::new("one side of a join", task);
+    let mut watch = Watch::<T>::new("one side of a join", task);
     let filled = computed.by_ref().try_for_each(|row| {
         rows.push(row);
         let is_full = rows.len() == rows.capacity();
@@ -74,7 +74,15 @@ fn keep<'a, T: Data>(mut computed: impl Iterator<Item = T> + 'a, task: &'a TaskC
     });
     match filled {
         ControlFlow::Continue(()) => Loaded::Lent(Lent::new(vec![task.hold(rows).as_slice()])),
-        ControlFlow::Break(()) => Loaded::Streamed(Box::new(rows.into_iter().chain(computed))),
+        ControlFlow::Break(()) => {
+            // What takes the rows in measures what it holds by how much more the task holds than before. Rows that are in
+            // memory before they come to it would not count, and it would not be spilled for them.
+            let mut file = RowFileWriter::new(task);
+            rows.into_iter().for_each(|row| file.push(&row));
+            let file = file.finish();
+            task.count_spill(file.as_ref().map_or(0, RowFile::bytes));
+            Loaded::Streamed(Box::new(file.into_iter().flat_map(|file| file.rows()).chain(computed)))
+        }
     }
 }
 

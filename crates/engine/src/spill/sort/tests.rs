@@ -1,5 +1,6 @@
 //! Sorts that spill at random points, against a stable sort of a vector.
 
+use firesteel_storage::memory::is_counting;
 use firesteel_types::Rng;
 
 use super::*;
@@ -45,7 +46,7 @@ fn many_runs_are_merged_before_others_come() {
     let runs = ctx.range_into(0..1, 1).map(|_| {
         let task = TaskContext::current().expect("it runs in a task");
         let mut sort = SpillSort::new(|one: &(u32, u32), two: &(u32, u32)| one.0.cmp(&two.0), "test", &task);
-        let (mut runs_max, rows) = (0, RUNS_MAX as u32 * 5 / 2);
+        let (mut runs_max, rows) = (0, FAN_IN_MAX as u32 * 5 / 2);
         for place in 0..rows {
             sort.push((place % 7, place));
             sort.spill();
@@ -56,5 +57,52 @@ fn many_runs_are_merged_before_others_come() {
         (runs_max, sort.into_rows().eq(expected))
     });
 
-    assert_eq!(runs.collect().unwrap(), [(RUNS_MAX - 1, true)]);
+    assert_eq!(runs.collect().unwrap(), [(FAN_IN_MAX, true)]);
+}
+
+/// One row of each run that is merged is in memory.
+#[test]
+fn runs_of_large_rows_are_merged_a_few_at_a_time() {
+    const ROWS: u32 = 100;
+    let ctx = Context::local(2).unwrap();
+    let found = ctx.range_into(0..1, 1).map(|_| {
+        let task = TaskContext::current().expect("it runs in a task");
+        let mut sort = SpillSort::new(|one: &(u32, u32), two: &(u32, u32)| one.0.cmp(&two.0), "test", &task);
+        sort.row_bytes = u64::MAX;
+        let mut runs_max = 0;
+        for place in 0..ROWS {
+            sort.push((place % 7, place));
+            sort.spill();
+            runs_max = runs_max.max(sort.runs.len());
+        }
+        sort.push((3, ROWS));
+        let mut expected: Vec<(u32, u32)> = (0..ROWS).map(|place| (place % 7, place)).collect();
+        expected.push((3, ROWS));
+        expected.sort_by_key(|row| row.0);
+        let sorted = sort.into_rows();
+        let merged = sorted.sources.len();
+        (runs_max, merged, sorted.eq(expected))
+    });
+
+    assert_eq!(found.collect().unwrap(), [(ROWS.ilog2() as usize, 2, true)]);
+}
+
+/// What the rows of a spill own tells how many runs are merged at once.
+#[test]
+fn rows_are_measured_when_they_are_spilled() {
+    const LARGE: usize = 1 << 20;
+    let ctx = Context::local(2).unwrap();
+    let measured = ctx.range_into(0..1, 1).map(|_| {
+        let task = TaskContext::current().expect("it runs in a task");
+        let mut sort = SpillSort::new(|one: &Vec<u8>, two: &Vec<u8>| one.cmp(two), "test", &task);
+        (0..4).for_each(|x| sort.push(vec![x; LARGE]));
+        let runs = sort.runs.len();
+        sort.spill();
+        (runs, sort.row_bytes)
+    });
+
+    let (runs, bytes) = measured.collect().unwrap()[0];
+    assert_eq!(runs, 0, "four rows do not have to be spilled");
+    let expected = if is_counting() { LARGE as u64 } else { size_of::<Vec<u8>>() as u64 };
+    assert!(bytes.abs_diff(expected) <= expected / 8, "{bytes}");
 }

@@ -43,6 +43,11 @@ impl<'de> Decoder<'de> {
         T::deserialize(&mut *self)
     }
 
+    /// How many bytes are left.
+    pub fn left(&self) -> usize {
+        self.input.len()
+    }
+
     /// Makes sure that nothing is left.
     pub fn finish(self) -> Result<(), RowError> {
         match self.input.len() {

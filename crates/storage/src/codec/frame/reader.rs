@@ -3,6 +3,7 @@
 use std::fmt;
 use std::io::{self, Read};
 
+use super::super::buffer::free_if_large;
 use super::super::compression::{Decompressor, Stored};
 use super::super::error::CodecError;
 use super::header::{HEADER_BYTES, Header, Layout};
@@ -49,6 +50,7 @@ impl<R: Read> FrameReader<R> {
             // Sound, so its length is the one that was written, and may be reserved.
             raw.resize(header.raw_bytes as usize, 0);
             self.decompressor.decompress(header.form, &self.stored, raw)?;
+            free_if_large(&mut self.stored);
         }
         Ok(Some(Frame { rows: header.rows, layout: header.layout }))
     }

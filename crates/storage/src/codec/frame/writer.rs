@@ -79,6 +79,7 @@ impl<W: Write> FrameSink for FrameWriter<W> {
             Header { raw_bytes: raw.len() as u32, stored_bytes: payload.len() as u32, rows, layout, form };
         self.inner.write_all(&header.encode(payload))?;
         self.inner.write_all(payload)?;
+        self.compressor.free_if_large();
         Ok(())
     }
 }
