@@ -180,9 +180,12 @@ impl ShuffleOutputs {
         self.remove_each(if held { vec![map] } else { Vec::new() }, stale) == [map]
     }
 
+    /// Removes every output, for good: a copy that is made of one later does not bring it back. What is left is the
+    /// content to compare the next one with.
     pub(super) fn remove_all(&mut self, stale: &mut Vec<TableBroadcastId>) -> Vec<PartitionId> {
         let outputs = (0..).map(PartitionId).zip(self.outputs());
         let held = outputs.filter(|(_, output)| output.is_some()).map(|(map, _)| map).collect();
+        self.by_attempt.clear();
         self.remove_each(held, stale)
     }
 

@@ -52,6 +52,8 @@ fn host(number: u32) -> Host {
 struct Model {
     outputs: [[Option<MapStatus>; MAPS as usize]; SHUFFLES as usize],
     lost: [[Option<MapStatus>; MAPS as usize]; SHUFFLES as usize],
+    /// Lost outputs that a copy does not bring back.
+    discarded: [[bool; MAPS as usize]; SHUFFLES as usize],
     epoch: u64,
 }
 
@@ -72,6 +74,7 @@ impl Model {
     }
 
     fn register(&mut self, shuffle: u32, map: u32, status: MapStatus) -> Registered {
+        self.discarded[shuffle as usize][map as usize] = false;
         let output = &mut self.outputs[shuffle as usize][map as usize];
         let removed = self.lost[shuffle as usize][map as usize].take();
         let replaced = output.is_some();
@@ -88,6 +91,9 @@ impl Model {
         for map in 0..MAPS {
             let output = &mut self.outputs[shuffle as usize][map as usize];
             let lost = &mut self.lost[shuffle as usize][map as usize];
+            if self.discarded[shuffle as usize][map as usize] {
+                continue;
+            }
             let (found, relocated) = match (&output, &lost) {
                 (Some(status), _) => (status.clone(), Relocated::Moved { map: PartitionId(map) }),
                 (None, Some(status)) => (status.clone(), Relocated::Restored { map: PartitionId(map) }),
@@ -136,6 +142,7 @@ fn apply(tracker: &mut MapOutputTracker, model: &mut Model, number: u64, step: S
             let removed = tracker.unregister_all_outputs(ShuffleId(shuffle));
             let expected = model.remove(|s, _, _| s == shuffle).into_iter().map(|(_, map)| map).collect();
             assert_eq!(removed, Ok(expected));
+            model.discarded[shuffle as usize] = [true; MAPS as usize];
         }
         Step::RemoveExecutor { executor } => {
             let executor = ExecutorId(executor);

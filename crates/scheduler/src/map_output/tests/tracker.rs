@@ -160,6 +160,21 @@ fn relocation_brings_back_an_output_lost_with_its_executor() {
     assert!(tracker.is_complete(SHUFFLE));
 }
 
+/// All outputs were discarded because the next run deals its rows otherwise. A copy of one of them comes late.
+///
+/// Behaviours: MOT-012, DAG-050.
+#[test]
+fn relocation_does_not_bring_back_an_output_that_was_discarded() {
+    let mut tracker = tracker_with(&[EXEC_A, EXEC_A]);
+    tracker.remove_executor(EXEC_A);
+    tracker.unregister_all_outputs(SHUFFLE).unwrap();
+
+    let late = tracker.relocate(SHUFFLE, AttemptId(0), EXEC_B, "host-2".into());
+
+    assert_eq!(late, Relocated::Untracked);
+    assert_eq!(tracker.available(SHUFFLE), 0);
+}
+
 /// Behaviours: MOT-012.
 #[test]
 fn relocation_does_not_touch_an_output_that_was_made_again() {
