@@ -157,6 +157,8 @@ pub(crate) struct StageOrder {
     pub(crate) program: Bytes,
     pub(crate) partitions: u32,
     pub(crate) properties: Properties,
+    /// The generations of the RDDs that its tasks store, where they are not 0.
+    pub(crate) generations: Arc<[(RddId, u32)]>,
     pub(crate) inputs: StageInputs,
 }
 
@@ -183,6 +185,8 @@ pub(crate) struct TaskOrder {
 pub(crate) enum Stored {
     /// The kept partitions of an RDD.
     Rdd(RddId),
+    /// The partitions of an RDD that were stored before this generation.
+    Stale { rdd: RddId, generation: u32 },
     /// The outputs of a shuffle.
     Shuffle(ShuffleId),
     /// The pieces and the value of a broadcast variable; they are fetched again unless it is destroyed.

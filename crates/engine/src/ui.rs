@@ -140,14 +140,15 @@ impl Driver {
     fn stored_rdds(&self) -> Vec<RddStorageData> {
         let rdds: Vec<_> = self.query(|scheduler| {
             let copied = scheduler.cached_rdds().map(|(node, holders)| {
-                (node.id, node.name.clone(), node.partitions, node.storage, holders.to_vec())
+                let generation = scheduler.generation(node.id);
+                (node.id, generation, node.name.clone(), node.partitions, node.storage, holders.to_vec())
             });
             copied.collect()
         });
-        let described = rdds.into_iter().map(|(id, name, partitions, storage_level, holders)| {
+        let described = rdds.into_iter().map(|(id, generation, name, partitions, storage_level, holders)| {
             let (mut memory, mut disk) = (0, 0);
             for (partition, executors) in (0..).zip(&holders) {
-                let id = BlockId::Rdd { rdd: id, partition: PartitionId(partition) };
+                let id = BlockId::Rdd { rdd: id, partition: PartitionId(partition), generation };
                 for executor in executors {
                     let bytes = self.stored_bytes(*executor, id);
                     (memory, disk) = (memory + bytes.0, disk + bytes.1);

@@ -66,6 +66,9 @@ pub enum Effect {
     RequestExecutors { totals: Vec<(ProfileId, u32)> },
     /// Forget every block of an executor.
     RemoveBlockManager { executor: ExecutorId },
+    /// Remove what is stored anywhere of these RDDs under an earlier generation than the one given: it was made from
+    /// rows that do not come again. Their storage level stays.
+    RemoveStaleBlocks { rdds: Vec<(RddId, u32)> },
     /// Look up the racks of these hosts and report them.
     ResolveRacks { hosts: Vec<Host> },
     /// The jobs that a cancellation by tag hit.
@@ -99,6 +102,8 @@ pub struct StageLaunch {
     pub profile: ProfileId,
     /// Properties of the job it runs for.
     pub properties: Properties,
+    /// The generations under which its tasks look up and store blocks of RDDs, where they are not 0.
+    pub generations: Arc<[(RddId, u32)]>,
 }
 
 /// What the tasks of a stage do with its last RDD.

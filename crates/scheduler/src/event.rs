@@ -263,6 +263,8 @@ pub struct BlockUpdate {
     pub rdd: RddId,
     /// Its partition.
     pub partition: PartitionId,
+    /// The generation of the RDD that it was stored under.
+    pub generation: u32,
     /// Whether the executor has it now.
     pub present: bool,
 }

@@ -58,6 +58,7 @@ fn run(executor: &Executor, driver: &Weak<Driver>, launch: Launch) {
         task,
         partitions: stage.launch.partitions,
         properties: stage.launch.properties.clone(),
+        generations: stage.launch.generations.clone(),
         partition_data,
         program: || match &stage.program {
             Program::Here(program) => Ok(program.clone()),

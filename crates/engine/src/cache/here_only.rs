@@ -22,8 +22,8 @@ impl Directory for ToDriver {
 
     fn report(&self, from: ExecutorId, updates: &[BlockUpdate]) -> Answer {
         let of_partition = |update: &BlockUpdate| match update.id {
-            BlockId::Rdd { rdd, partition } => {
-                Some(PartitionUpdate { rdd, partition, present: update.level.is_persisted() })
+            BlockId::Rdd { rdd, partition, generation } => {
+                Some(PartitionUpdate { rdd, partition, generation, present: update.level.is_persisted() })
             }
             _ => None,
         };

@@ -24,7 +24,7 @@ pub(crate) fn keep<'a, T: Data, I: Iterator<Item = T> + 'a>(
     compute: impl FnOnce() -> I,
 ) -> KeptRows<'a, T, I> {
     let blocks = &task.environment().blocks;
-    let id = BlockId::Rdd { rdd, partition };
+    let id = BlockId::Rdd { rdd, partition, generation: task.generation(rdd) };
     match blocks.lookup(id, level, task) {
         Lookup::Found(read) => stored_again(read, task),
         Lookup::Compute(lease) => {
@@ -44,7 +44,8 @@ pub(crate) fn kept<T: Data, I>(
     partition: PartitionId,
     task: &TaskContext,
 ) -> Option<KeptRows<'_, T, I>> {
-    let read = task.environment().blocks.get(BlockId::Rdd { rdd, partition }, task)?;
+    let id = BlockId::Rdd { rdd, partition, generation: task.generation(rdd) };
+    let read = task.environment().blocks.get(id, task)?;
     Some(stored(read, task))
 }
 

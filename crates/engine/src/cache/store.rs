@@ -19,7 +19,7 @@ use firesteel_storage::{
     codec::Compression,
     memory::MemoryManager,
 };
-use firesteel_types::{AttemptId, PartitionId, RddId, StorageLevel, Timestamp};
+use firesteel_types::{AttemptId, RddId, StorageLevel, Timestamp};
 
 use super::budget::BlockBudget;
 use crate::{
@@ -99,9 +99,9 @@ impl BlockStore {
         level.replicated(1)
     }
 
-    /// Whether a partition is stored.
-    pub(crate) fn contains(&self, rdd: RddId, partition: PartitionId) -> bool {
-        self.manager.status(BlockId::Rdd { rdd, partition }).level.is_persisted()
+    /// Whether a block is stored.
+    pub(crate) fn contains(&self, id: BlockId) -> bool {
+        self.manager.status(id).level.is_persisted()
     }
 
     /// Removes a block: now, or when the tasks that use it have ended. Never waits.
@@ -116,6 +116,13 @@ impl BlockStore {
     /// Removes every partition of an RDD.
     pub(crate) fn remove_rdd(&self, rdd: RddId) {
         for id in self.manager.locks().ids(|id| id.rdd() == Some(rdd)) {
+            self.remove(id);
+        }
+    }
+
+    /// Removes the partitions of an RDD that were stored before `generation`.
+    pub(crate) fn remove_stale(&self, rdd: RddId, generation: u32) {
+        for id in self.manager.locks().ids(|id| id.is_stale(rdd, generation)) {
             self.remove(id);
         }
     }

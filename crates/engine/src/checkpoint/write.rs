@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use firesteel_scheduler::Partitions;
+use firesteel_storage::block::BlockId;
 use firesteel_types::PartitionId;
 
 use super::checkpointed::{Checkpointed, Source};
@@ -48,18 +49,34 @@ fn write_files<R: Rdd>(rdd: &Checkpointed<R>) -> Result<()> {
 /// Computes those partitions that the job before did not need.
 #[track_caller]
 fn keep_all<R: Rdd>(rdd: &Checkpointed<R>) -> Result<()> {
-    let (handle, store) = (rdd.handle(), &rdd.handle().driver().environment.blocks);
-    let missing = (0..handle.partitions())
-        .map(PartitionId)
-        .filter(|partition| !store.contains(handle.id(), *partition));
-    let missing: Arc<[PartitionId]> = missing.collect();
-    if !missing.is_empty() {
-        Call::of_checkpoint("local_checkpoint")
-            .run_on(rdd, Partitions::Listed(missing), Touch, |_| Ok(()))
-            .wait()?;
+    let id = rdd.handle().id();
+    let generation_now = || rdd.handle().driver().query(|scheduler| scheduler.generation(id));
+    let mut generation = generation_now();
+    loop {
+        keep_missing(rdd, generation)?;
+        let now = generation_now();
+        if now == generation {
+            break;
+        }
+        // Its rows were made again meanwhile, and what was kept before does not fit to them.
+        generation = now;
     }
     rdd.written(Source::Blocks);
     Ok(())
+}
+
+/// Computes the partitions that this process has not kept under `generation`.
+#[track_caller]
+fn keep_missing<R: Rdd>(rdd: &Checkpointed<R>, generation: u32) -> Result<()> {
+    let (handle, store) = (rdd.handle(), &rdd.handle().driver().environment.blocks);
+    let is_missing = |partition: &PartitionId| {
+        !store.contains(BlockId::Rdd { rdd: handle.id(), partition: *partition, generation })
+    };
+    let missing: Arc<[PartitionId]> = (0..handle.partitions()).map(PartitionId).filter(is_missing).collect();
+    if missing.is_empty() {
+        return Ok(());
+    }
+    Call::of_checkpoint("local_checkpoint").run_on(rdd, Partitions::Listed(missing), Touch, |_| Ok(())).wait()
 }
 
 /// Has a partition computed, and thereby kept.

@@ -20,6 +20,7 @@ use crate::{
     contain::contain,
     error::with_causes,
     executor::{Report, ReportedEnd},
+    protocol::Stored,
     rdd::RddHandle,
     ship::ShipError,
     stage::{Form, PreparedStage, Program, ResultValue, ShortTables, StageProgram, TaskOutput, thaw_program},
@@ -58,6 +59,12 @@ impl Core {
             Effect::AnswerCommit { set, partition, number, decision } => {
                 let granted = matches!(decision, CommitDecision::Granted);
                 driver.commits.answer(&(set, partition, number), &granted);
+            }
+            Effect::RemoveStaleBlocks { rdds } => {
+                for (rdd, generation) in &rdds {
+                    driver.backend.remove(Stored::Stale { rdd: *rdd, generation: *generation });
+                }
+                self.stale.extend(rdds);
             }
             Effect::TagCancelled { tag, jobs } => driver.tags.answer(&tag, &jobs),
             Effect::TaskKillAnswer { attempt, found } => driver.kills.answer(&attempt, &found),

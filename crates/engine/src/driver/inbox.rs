@@ -167,8 +167,12 @@ impl Driver {
             core.turn(self, incoming);
             let ended = std::mem::take(&mut core.ended);
             let discarded = std::mem::take(&mut core.discarded);
+            let stale = std::mem::take(&mut core.stale);
             drop(core);
             discarded.into_iter().for_each(discard);
+            for (rdd, generation) in stale {
+                self.remove_stale_blocks(rdd, generation);
+            }
             // After the turn: what the end of a job sets off may ask the scheduler, and some of it is the user's code.
             for (on_end, end) in ended {
                 tell_end(on_end, end);
@@ -291,6 +295,13 @@ impl Driver {
         self.backend.remove(Stored::Rdd(rdd));
         // What is gone was only noted.
         self.take_turns();
+    }
+
+    /// Removes the partitions of an RDD that this process stored before `generation`.
+    fn remove_stale_blocks(&self, rdd: RddId, generation: u32) {
+        if let Err(message) = contain(|| self.environment.blocks.remove_stale(rdd, generation)) {
+            tracing::warn!(%rdd, message, "dropping the rows of a stored partition panicked");
+        }
     }
 
     /// Nothing can reach an RDD any more. Only one that `was_kept` may have partitions somewhere.

@@ -5,7 +5,7 @@ use std::{mem, sync::Arc};
 use hashbrown::HashMap;
 
 use firesteel_scheduler::{Effect, Scheduler};
-use firesteel_types::{Accumulable, AttemptId, ListenerEvent, StageAttemptId};
+use firesteel_types::{Accumulable, AttemptId, ListenerEvent, RddId, StageAttemptId};
 
 use super::{Driver, Incoming, JobEnd, Submission, inbox::Payload, job::OnEnd};
 use crate::{
@@ -27,6 +27,8 @@ pub(crate) struct Core {
     pub(super) ended: Vec<(OnEnd, JobEnd)>,
     /// What is no longer needed. Some of it is the user's, whose `drop` has no place in a turn.
     pub(super) discarded: Vec<Discarded>,
+    /// RDDs whose partitions from before a generation are to be removed here. They are the user's as well.
+    pub(super) stale: Vec<(RddId, u32)>,
     effects: Vec<Effect>,
     spare: Vec<Incoming>,
 }
@@ -51,6 +53,7 @@ impl Core {
             posts: Vec::new(),
             ended: Vec::new(),
             discarded: Vec::new(),
+            stale: Vec::new(),
             effects: Vec::new(),
             spare: Vec::new(),
         }

@@ -38,12 +38,30 @@ pub(crate) struct TaskIdentity {
     pub(crate) cpus: Cpus,
     pub(crate) resources: ResourceAssignment,
     pub(crate) properties: Properties,
+    /// The generations of the RDDs of its stage, where they are not 0.
+    pub(crate) generations: Arc<[(RddId, u32)]>,
 }
 
 impl TaskIdentity {
-    pub(crate) fn new(task: TaskDescription, partitions: u32, properties: Properties) -> Self {
+    pub(crate) fn new(
+        task: TaskDescription,
+        partitions: u32,
+        properties: Properties,
+        generations: Arc<[(RddId, u32)]>,
+    ) -> Self {
         let TaskDescription { set, attempt, number, partition, executor, cpus, resources, .. } = task;
-        Self { set, attempt, number, partition, partitions, executor, cpus, resources, properties }
+        Self {
+            set,
+            attempt,
+            number,
+            partition,
+            partitions,
+            executor,
+            cpus,
+            resources,
+            properties,
+            generations,
+        }
     }
 }
 
@@ -108,6 +126,12 @@ impl TaskContext {
             fetch_failure: Mutex::default(),
             held: FrozenVec::new(),
         }))
+    }
+
+    /// The generation under which this task looks up and stores partitions of an RDD.
+    pub(crate) fn generation(&self, rdd: RddId) -> u32 {
+        let generations = &self.0.identity.generations;
+        generations.iter().find(|(of, _)| *of == rdd).map_or(0, |(_, generation)| *generation)
     }
 
     /// The task that runs on this thread, if one does.

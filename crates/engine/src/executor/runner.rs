@@ -30,6 +30,7 @@ pub(crate) struct Work<P> {
     pub(crate) task: Box<TaskDescription>,
     pub(crate) partitions: u32,
     pub(crate) properties: Properties,
+    pub(crate) generations: Arc<[(RddId, u32)]>,
     pub(crate) partition_data: TaskData,
     /// Gives the operators of its stage, or says why it cannot. Called in the task, since it may run the user's code.
     pub(crate) program: P,
@@ -133,13 +134,13 @@ impl Executor {
 
     /// Runs the task to its end, whatever that is. Never unwinds.
     pub(crate) fn run(&self, work: Work<impl FnOnce() -> Result<Arc<dyn StageProgram>, String>>) -> Report {
-        let Work { task, partitions, properties, partition_data, program } = work;
+        let Work { task, partitions, properties, generations, partition_data, program } = work;
         let attempt = task.attempt;
         let switch = self.switch_for(attempt);
         let cancelled = switch.clone();
         let memory = self.environment.memory.task(attempt).cancelled_by(move || cancelled.is_killed());
         memory::set_memory(Some(memory));
-        let identity = TaskIdentity::new(*task, partitions, properties);
+        let identity = TaskIdentity::new(*task, partitions, properties, generations);
         let task = TaskContext::new(identity, switch, self.environment.clone(), partition_data);
         if self.form == Form::Shipped
             && let Some(Kill::Here { task: here, .. }) = self.kills.lock().get_mut(&attempt)

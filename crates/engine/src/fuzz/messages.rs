@@ -110,6 +110,7 @@ fn what_an_executor_is_told() {
         program: Bytes::from_static(b"program"),
         partitions: 4,
         properties: Properties::default(),
+        generations: [(RddId(1), 2)].into(),
         inputs: StageInputs {
             epoch: 3,
             tables: vec![(ShuffleId(2), Bytes::from_static(b"table"))],
@@ -125,6 +126,7 @@ fn what_an_executor_is_told() {
         ToExecutor::Launch { stages: vec![stage], tasks: vec![order] },
         ToExecutor::Kill { attempt: AttemptId(7), interrupt: true, reason: "enough".to_owned() },
         ToExecutor::TakeBack(vec![AttemptId(7)]),
+        ToExecutor::Remove(Stored::Stale { rdd: RddId(1), generation: 2 }),
         ToExecutor::Remove(Stored::Broadcast { id: 3, destroyed: true }),
         ToExecutor::Answer { number: 1, answer: Answer::MapTable { table, addresses } },
     ]);

@@ -9,7 +9,7 @@ use std::{
     sync::atomic::{AtomicBool, Ordering},
 };
 
-use firesteel::{HashPartitioner, prelude::*};
+use firesteel::{HashPartitioner, StorageLevel, prelude::*};
 use rustix::process::Signal;
 use serde::{Deserialize, Serialize, Serializer};
 
@@ -59,6 +59,28 @@ fn a_second_job_on_what_is_left_reads_rows_of_one_run() {
     assert!(!executors(&ctx, 2).contains(&victim), "the driver knows, and another one came in its place");
 
     assert_eq!(counts(rows.collect().unwrap()), (4000, 4000));
+}
+
+/// Half of the stored partitions are lost with their executor, and so are map outputs. What is left was made from the first
+/// run, and what is computed again would be made from the second.
+///
+/// Behaviours: DAG-050.
+#[test]
+fn stored_partitions_are_of_one_run() {
+    for level in [StorageLevel::MEMORY_ONLY, StorageLevel::DISK_ONLY] {
+        let ctx = cluster();
+        let rows = dealt(&ctx).persist(level);
+        let doubled = rows.map(|x| 2 * x).persist(level);
+        assert_eq!(doubled.count().unwrap(), 4000);
+        let victim = executors(&ctx, 2)[0];
+
+        signal(victim, Signal::KILL);
+        wait_until("the victim is gone", || !is_alive(victim));
+        assert!(!executors(&ctx, 2).contains(&victim), "the driver knows, and another one came in its place");
+
+        assert_eq!(counts(rows.collect().unwrap()), (4000, 4000), "{level:?}");
+        assert_eq!(counts(doubled.collect().unwrap()), (4000, 4000), "{level:?}");
+    }
 }
 
 /// Whether the process ends when it reports the next accumulator.

@@ -1,7 +1,9 @@
 //! Shuffle files on disk: what is in them, what becomes of damaged ones, and when they go.
 
 use std::{
+    collections::BTreeSet,
     fs,
+    hash::{BuildHasher, RandomState},
     path::{Path, PathBuf},
     thread,
     time::{Duration, Instant},
@@ -78,6 +80,34 @@ fn cut_one(folder: &Path, maps: usize) {
     }
     let of_shuffle = shuffles.values().find(|files| files.len() == maps).unwrap();
     fs::OpenOptions::new().write(true).open(&of_shuffle[0]).unwrap().set_len(3).unwrap();
+}
+
+/// One partition is cached when an output is damaged: the others are dealt anew, from rows in another order.
+///
+/// Behaviours: DAG-050.
+#[test]
+fn cached_partitions_are_dealt_anew_with_those_whose_map_outputs_are_damaged() {
+    on_disk(|ctx, folder| {
+        let in_any_order =
+            ctx.range_into(0..4000_u64, 3).map(|x| (x, x)).partition_by(5).map_partitions(|rows| {
+                let order = RandomState::new();
+                let mut rows: Vec<u64> = rows.map(|(x, _)| x).collect();
+                rows.sort_by_cached_key(|row| order.hash_one(row));
+                Rows::new(rows)
+            });
+        let dealt = in_any_order.repartition(4).cache();
+        assert_eq!(dealt.take(1).unwrap().len(), 1);
+
+        cut_one(folder, 5);
+
+        // The first job may have handed out cached rows when it finds the damage. Then it fails, and says so.
+        let rows = dealt.collect().or_else(|error| {
+            assert!(error.to_string().contains("indeterminate output ran again"), "{error}");
+            dealt.collect()
+        });
+        let rows = rows.unwrap();
+        assert_eq!((rows.len(), rows.iter().collect::<BTreeSet<_>>().len()), (4000, 4000));
+    });
 }
 
 /// Behaviours: DAG-052.

@@ -79,8 +79,9 @@ impl DagScheduler {
                 continue;
             }
             work.pop();
+            let of_lineage = self.lineage.determinism(dependency.parent, &mut determinism);
             let indeterminate =
-                self.lineage.determinism(dependency.parent, &mut determinism) == Determinism::Indeterminate;
+                of_lineage == Determinism::Indeterminate || self.unrepeatable.contains(&dependency.shuffle);
             self.build_map_stage(cx, job, dependency, shape, indeterminate)?;
         }
         Ok(shuffles.iter().map(|shuffle| self.map_stages[&shuffle.shuffle]).collect())

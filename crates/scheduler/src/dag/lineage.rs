@@ -34,6 +34,14 @@ pub(crate) struct StageShape {
     pub(crate) barrier: bool,
 }
 
+/// Everything that is computed from the same rows.
+#[derive(Debug, Default)]
+pub(crate) struct Behind {
+    pub(crate) rdds: BTreeSet<RddId>,
+    /// The shuffles that are written from one of the RDDs.
+    pub(crate) shuffles: BTreeSet<ShuffleId>,
+}
+
 impl Lineage {
     pub(crate) fn get(&self, rdd: RddId) -> Option<&RddNode> {
         self.rdds.get(&rdd)
@@ -170,6 +178,44 @@ impl Lineage {
             Dependency::Shuffle(found) if found.shuffle == shuffle => Some(found),
             Dependency::Shuffle(_) | Dependency::Narrow { .. } => None,
         })
+    }
+
+    /// Everything that reads `shuffle`, directly or not. A checkpoint reads nothing but its files.
+    pub(crate) fn behind_shuffle(&self, shuffle: ShuffleId) -> Behind {
+        self.behind(|dependency| match dependency {
+            Dependency::Shuffle(read) => read.shuffle == shuffle,
+            Dependency::Narrow { .. } => false,
+        })
+    }
+
+    /// Everything that is computed from `rdd`, directly or not, without itself.
+    pub(crate) fn behind_rdd(&self, rdd: RddId) -> Behind {
+        self.behind(|dependency| dependency.parent() == rdd)
+    }
+
+    /// Everything with a dependency that `begins` it, and what is computed from that. Costs what there are RDDs.
+    fn behind(&self, begins: impl Fn(&Dependency) -> bool) -> Behind {
+        let mut known = Answers::default();
+        let is_behind = |node: &RddNode, known: &Answers<bool>| {
+            let follows = |dependency: &Dependency| {
+                begins(dependency) || known.get(&dependency.parent()).is_some_and(|is_behind| *is_behind)
+            };
+            !node.checkpointed && node.dependencies.iter().any(follows)
+        };
+        let mut behind = Behind::default();
+        for rdd in self.rdds.keys() {
+            if self.answer(*rdd, &mut known, is_behind) {
+                behind.rdds.insert(*rdd);
+            }
+        }
+        for dependency in self.rdds.values().flat_map(|node| &node.dependencies) {
+            if let Dependency::Shuffle(written) = dependency
+                && behind.rdds.contains(&written.parent)
+            {
+                behind.shuffles.insert(written.shuffle);
+            }
+        }
+        behind
     }
 
     /// What a second run of the RDD may give. `known` holds the answers so far.

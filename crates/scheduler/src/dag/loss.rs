@@ -86,6 +86,7 @@ impl DagScheduler {
 
     /// Nobody can reach a shuffle any more. A stage that still reads it finds that out and is aborted.
     pub(crate) fn on_shuffle_dropped(&mut self, cx: &mut Shared, shuffle: ShuffleId) {
+        self.unrepeatable.remove(&shuffle);
         if !cx.map_outputs.unregister_shuffle(shuffle) {
             return cx.ignore(Ignored::UnknownShuffle { shuffle });
         }

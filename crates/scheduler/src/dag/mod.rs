@@ -16,6 +16,7 @@ mod preferred;
 mod rollback;
 mod scheduler;
 mod stage;
+mod stored;
 mod submit;
 
 pub(crate) use event::{DagEvent, TaskEnded};

@@ -2,10 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use firesteel_types::StageId;
+use firesteel_types::{Determinism, StageId};
 
 use super::{
     job::JobTarget,
+    lineage::Answers,
     scheduler::{DagScheduler, WillRetry},
     stage::StageKind,
 };
@@ -14,30 +15,30 @@ use crate::shared::Shared;
 impl DagScheduler {
     /// An indeterminate map stage lacks outputs: all of it runs, and everything that read what is left of them runs again.
     /// Whether the stage is still there to be submitted.
+    ///
+    /// That is so in the first attempt for a job too, also where content would be compared: what is left was made for
+    /// earlier jobs, and what these have seen of a difference is not known here.
     pub(super) fn roll_back_before_attempt(&mut self, cx: &mut Shared, id: StageId) -> bool {
         let stage = self.stage(id);
-        if self.is_available(cx, id) {
+        let Some(map_side) = stage.map_side().filter(|map_side| map_side.indeterminate) else { return true };
+        let (shuffle, parent) = (map_side.dependency.shuffle, map_side.dependency.parent);
+        let runs_as_a_whole = stage.next_attempt == 0 || stage.reruns_as_a_whole();
+        if !runs_as_a_whole || self.is_available(cx, id) {
             return true;
         }
-        if stage.next_attempt == 0 {
-            self.discard_outputs_of_earlier_jobs(cx, id);
-        } else if stage.reruns_as_a_whole() {
-            self.roll_back_succeeding(cx, id, true);
+        let has_run = !self.unrepeatable.insert(shuffle) || cx.map_outputs.available(shuffle) > 0;
+        if !has_run {
+            return true;
         }
-        self.stages.contains_key(&id)
-    }
-
-    /// A stage of a new job finds some outputs that an earlier job made. What they were read from may have run again in
-    /// between, so they go where a second run may give other rows, also where content would be compared: what other
-    /// jobs have seen of a difference is not known here. No active stage has read them, or this would not be the
-    /// stage's first attempt.
-    fn discard_outputs_of_earlier_jobs(&self, cx: &mut Shared, id: StageId) {
-        if let Some(map_side) = self.stage(id).map_side()
-            && map_side.indeterminate
-        {
-            // The shuffle may be unregistered by now, and then has no outputs.
-            let _ = cx.map_outputs.unregister_all_outputs(map_side.dependency.shuffle);
+        self.roll_back_succeeding(cx, id, true);
+        if !self.stages.contains_key(&id) {
+            return false;
         }
+        self.discard_stored(cx, &self.lineage.behind_shuffle(shuffle));
+        if self.lineage.determinism(parent, &mut Answers::default()) != Determinism::Indeterminate {
+            self.unrepeatable.remove(&shuffle);
+        }
+        true
     }
 
     /// A rerun registered other content than the run before, where that counts.
@@ -45,7 +46,9 @@ impl DagScheduler {
         let Some(map_side) = self.stage_mut(id).map_side_mut() else { return };
         if map_side.last_mismatch.is_none_or(|last| last < attempt) {
             map_side.last_mismatch = Some(attempt);
+            let shuffle = map_side.dependency.shuffle;
             self.roll_back_succeeding(cx, id, false);
+            self.discard_stored(cx, &self.lineage.behind_shuffle(shuffle));
         }
     }
 

@@ -39,6 +39,9 @@ pub(crate) struct DagScheduler {
     pub(super) lost_epoch: BTreeMap<ExecutorId, u64>,
     /// The epoch at which the shuffle files of each lost executor were written off.
     pub(super) files_lost_epoch: BTreeMap<ExecutorId, u64>,
+    /// Shuffles whose outputs may be of a run that gives other rows when it is repeated. Kept across jobs: a checkpoint
+    /// makes the next run repeatable, but not the one that its outputs come from.
+    pub(super) unrepeatable: BTreeSet<ShuffleId>,
     /// RDDs to be forgotten when no job is active.
     pub(super) dropped_rdds: Vec<RddId>,
     pub(super) is_stopped: bool,

@@ -319,6 +319,7 @@ impl DagScheduler {
         }
         let stage = self.stage(id);
         let (profile, barrier, epoch) = (stage.profile, stage.barrier, cx.map_outputs.epoch());
+        let generations = cx.blocks.generations(&stage.latest.rdds).into();
         let task_set = TaskSet {
             id: set,
             kind,
@@ -327,6 +328,7 @@ impl DagScheduler {
             priority,
             profile,
             properties,
+            generations,
             barrier,
             epoch,
             tasks,

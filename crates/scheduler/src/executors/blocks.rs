@@ -1,4 +1,12 @@
 //! Where the partitions of persisted RDDs are cached.
+//!
+//! What is stored of an RDD behind an indeterminate shuffle must be of one run of it. So everything stored of an RDD has
+//! a *generation*, which is a part of the block's name. When rows behind an RDD do not come again, its generation is
+//! counted up ([`BlockLocations::discard`]). A stage attempt is told the generations of its RDDs when it is submitted,
+//! and its tasks look up and store blocks of these only; every attempt that was submitted before and could be mixed with
+//! the new rows is ended or ignored by the rollback. A task of such an attempt may go on and store rows, of whichever
+//! run, at any time: they have a name that no later task asks for, and a report of them is told apart from one that
+//! counts. Orders to remove blocks free memory and decide nothing, so it does not matter when they arrive.
 
 use indexmap::IndexMap;
 use rustc_hash::FxBuildHasher;
@@ -14,6 +22,17 @@ use crate::event::BlockUpdate;
 #[derive(Debug, Default)]
 pub(crate) struct BlockLocations {
     rdds: IndexMap<RddId, CachedRdd, FxBuildHasher>,
+    /// The generations that are not 0, of RDDs that are cached or not.
+    generations: IndexMap<RddId, u32, FxBuildHasher>,
+}
+
+/// What a report of a block was.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Reported {
+    /// It is of the RDD's generation.
+    Current,
+    /// It is of another generation: nothing may read it.
+    Stale,
 }
 
 #[derive(Debug, Default)]
@@ -25,8 +44,11 @@ struct CachedRdd {
 }
 
 impl BlockLocations {
-    /// One block appeared at or went from an executor.
-    pub(crate) fn update(&mut self, executor: ExecutorId, block: BlockUpdate) {
+    /// One block appeared at or went from an executor. Only blocks of the present generation count.
+    pub(crate) fn update(&mut self, executor: ExecutorId, block: BlockUpdate) -> Reported {
+        if block.generation != self.generation(block.rdd) {
+            return Reported::Stale;
+        }
         if block.present {
             let rdd = self.rdds.entry(block.rdd).or_default();
             if rdd.holders.len() <= block.partition.index() {
@@ -40,6 +62,28 @@ impl BlockLocations {
         } else if let Some(rdd) = self.rdds.get_mut(&block.rdd) {
             rdd.remove(block.partition.index(), executor);
         }
+        Reported::Current
+    }
+
+    /// How often what was stored of an RDD was discarded.
+    pub(crate) fn generation(&self, rdd: RddId) -> u32 {
+        self.generations.get(&rdd).copied().unwrap_or(0)
+    }
+
+    /// The generations of these RDDs, where they are not 0.
+    pub(crate) fn generations(&self, rdds: &[RddId]) -> Vec<(RddId, u32)> {
+        if self.generations.is_empty() {
+            return Vec::new();
+        }
+        rdds.iter().filter_map(|rdd| Some((*rdd, *self.generations.get(rdd)?))).collect()
+    }
+
+    /// What is stored of an RDD does not fit to what will be: it counts no more, whoever has it. The new generation.
+    pub(crate) fn discard(&mut self, rdd: RddId) -> u32 {
+        self.rdds.swap_remove(&rdd);
+        let generation = self.generations.entry(rdd).or_default();
+        *generation += 1;
+        *generation
     }
 
     /// Everything an executor held is gone.
@@ -52,9 +96,10 @@ impl BlockLocations {
         self.rdds.retain(|_, rdd| rdd.cached > 0);
     }
 
-    /// The RDD is not persisted any more.
+    /// Nothing can reach the RDD any more.
     pub(crate) fn remove_rdd(&mut self, rdd: RddId) {
         self.rdds.swap_remove(&rdd);
+        self.generations.swap_remove(&rdd);
     }
 
     /// Every RDD of which something is cached, in the order of ids, with the holders of its partitions.

@@ -12,7 +12,7 @@ mod table;
 
 pub(crate) use ahead::SentAhead;
 pub(crate) use backend::{Backend, EarlyDecommission};
-pub(crate) use blocks::BlockLocations;
+pub(crate) use blocks::{BlockLocations, Reported};
 pub(crate) use hosts::{HostId, Hosts, RackId};
 pub(crate) use registry::{CountFailures, Decommission, Executor, Executors};
 pub(crate) use table::ExecutorTable;

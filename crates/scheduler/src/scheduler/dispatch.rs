@@ -1,11 +1,14 @@
 //! Each event to the part that knows what to do.
 
+use std::collections::BTreeSet;
+
 use firesteel_types::{AttemptId, ExecutorId, Host, TaskMetrics};
 
 use crate::{
     barrier_sync::{BarrierEffect, BarrierEvent, SyncFailure, SyncReply, SyncRequest},
     effect::{Effect, Ignored},
     event::{BlockUpdate, Event},
+    executors::Reported,
     scheduler::Scheduler,
     task::TaskOrder,
 };
@@ -14,11 +17,7 @@ impl Scheduler {
     pub(super) fn dispatch(&mut self, event: Event) {
         let (cx, dag, tasks) = (&mut self.cx, &mut self.dag, &mut self.tasks);
         match event {
-            Event::RddsRegistered(nodes) => {
-                if let Err(why) = dag.lineage.register(nodes) {
-                    cx.ignore(why);
-                }
-            }
+            Event::RddsRegistered(nodes) => dag.on_rdds_registered(cx, nodes),
             Event::RddsDropped(rdds) => dag.drop_rdds(cx, rdds),
             Event::ProfileRegistered { profile } => {
                 let answer = cx.profiles.register(profile).map_err(|error| error.to_string());
@@ -116,12 +115,20 @@ impl Scheduler {
         if self.cx.executors.get(executor).is_none() {
             return self.cx.ignore(Ignored::UnknownExecutor { executor });
         }
+        let mut stale = BTreeSet::new();
         for block in blocks {
             // A block of an RDD that is unknown or not that large is not one that a task could read.
             let partitions = self.dag.lineage.get(block.rdd).map_or(0, |node| node.partitions);
             if block.partition.0 < partitions {
-                self.cx.blocks.update(executor, block);
+                let reported = self.cx.blocks.update(executor, block);
+                if reported == Reported::Stale && block.present {
+                    stale.insert((block.rdd, self.cx.blocks.generation(block.rdd)));
+                }
             }
+        }
+        // A task of an earlier run has stored it since the others were removed.
+        if !stale.is_empty() {
+            self.cx.out.push(Effect::RemoveStaleBlocks { rdds: stale.into_iter().collect() });
         }
     }
 

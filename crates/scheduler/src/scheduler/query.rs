@@ -184,6 +184,11 @@ impl Scheduler {
         self.cx.blocks.holders(rdd, partition)
     }
 
+    /// The generation under which partitions of an RDD are stored and looked up.
+    pub fn generation(&self, rdd: RddId) -> u32 {
+        self.cx.blocks.generation(rdd)
+    }
+
     /// The RDDs of which partitions are cached, in the order of ids, with the executors that hold each partition; what
     /// is beyond the end of a list is held by nobody.
     pub fn cached_rdds(&self) -> impl Iterator<Item = (&RddNode, &[Vec<ExecutorId>])> {

@@ -149,6 +149,7 @@ impl TaskScheduler {
             partitions: set.partitions,
             profile: set.profile,
             properties: set.properties.clone(),
+            generations: set.generations.clone(),
         })));
         self.pools.add_set(key, set.id, set.priority, set.properties.get(Properties::POOL));
         self.by_id.insert(set.id, key);

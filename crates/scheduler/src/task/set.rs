@@ -1,5 +1,7 @@
 //! Task sets: the tasks of one stage attempt, as the DAG scheduler orders them.
 
+use std::sync::Arc;
+
 use firesteel_types::{
     JobId, PartitionId, ProfileId, Properties, RddId, StageAttemptId, StageId, TaskIndex, TaskLocation,
 };
@@ -18,6 +20,8 @@ pub(crate) struct TaskSet {
     pub(crate) priority: JobId,
     pub(crate) profile: ProfileId,
     pub(crate) properties: Properties,
+    /// The generations of its RDDs, where they are not 0.
+    pub(crate) generations: Arc<[(RddId, u32)]>,
     /// Whether its tasks start all at once or not at all.
     pub(crate) barrier: bool,
     /// The map output tracker's epoch when the set was made.

@@ -75,7 +75,7 @@ fn strangers_of_the_application() -> Vec<Case> {
 fn strangers_of_executors() -> Vec<Case> {
     let (executor, attempt, partition) = (ExecutorId(77), AttemptId(77), PartitionId(u32::MAX));
     let number = AttemptNumber(u32::MAX);
-    let block = BlockUpdate { rdd: RddId(77), partition, present: true };
+    let block = BlockUpdate { rdd: RddId(77), partition, generation: 0, present: true };
     let text = || "x".to_owned();
     let request = SyncRequest { set: SET, partition, attempt, epoch: 9, call: SyncCall::Barrier };
     let status = |status| Event::StatusUpdate { executor, attempt, status };
@@ -207,7 +207,8 @@ fn blocks_of_unknown_rdds_and_partitions_are_not_kept() {
     world.executors(0, &["h1"], 1);
     world.rdds([RddNode { storage: StorageLevel::MEMORY_ONLY, ..source(0, 1) }]);
     let update = |world: &mut World, rdd, partition, present| {
-        let block = BlockUpdate { rdd: RddId(rdd), partition: PartitionId(partition), present };
+        let block =
+            BlockUpdate { rdd: RddId(rdd), partition: PartitionId(partition), generation: 0, present };
         world.send(Event::BlocksUpdated { executor: ExecutorId(0), blocks: vec![block, block] })
     };
 

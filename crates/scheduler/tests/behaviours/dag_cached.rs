@@ -20,7 +20,8 @@ fn cached_after_shuffle() -> World {
 }
 
 fn uncache(world: &mut World, rdd: u32, partition: u32, executor: u32) {
-    let block = BlockUpdate { rdd: RddId(rdd), partition: PartitionId(partition), present: false };
+    let block =
+        BlockUpdate { rdd: RddId(rdd), partition: PartitionId(partition), generation: 0, present: false };
     world.send(Event::BlocksUpdated { executor: ExecutorId(executor), blocks: vec![block] });
 }
 
@@ -131,7 +132,7 @@ fn locations_are_fresh_when_a_job_is_submitted() {
     world.cache(0, &[0]);
     let before = world.submit(0);
     uncache(&mut world, 0, 0, 0);
-    let block = BlockUpdate { rdd: RddId(0), partition: PartitionId(0), present: true };
+    let block = BlockUpdate { rdd: RddId(0), partition: PartitionId(0), generation: 0, present: true };
     world.send(Event::BlocksUpdated { executor: ExecutorId(1), blocks: vec![block] });
 
     let after = world.submit(0);
@@ -160,7 +161,7 @@ fn locations_are_fresh_when_a_map_stage_completes() {
     world.cache(2, &[0]);
     world.submit(1);
     uncache(&mut world, 2, 0, 0);
-    let block = BlockUpdate { rdd: RddId(2), partition: PartitionId(0), present: true };
+    let block = BlockUpdate { rdd: RddId(2), partition: PartitionId(0), generation: 0, present: true };
     world.send(Event::BlocksUpdated { executor: ExecutorId(1), blocks: vec![block] });
 
     let completed = world.finish_map(0, &[10]);
@@ -203,7 +204,7 @@ fn locations_are_fresh_when_failed_stages_are_submitted_again() {
     world.finish_maps(&[0, 1], 1);
     world.fail(2, fetch_failed(0, 0, 0, "h1"));
     // Somebody computed and cached the partition meanwhile, so the lost map output is not needed.
-    let block = BlockUpdate { rdd: RddId(1), partition: PartitionId(0), present: true };
+    let block = BlockUpdate { rdd: RddId(1), partition: PartitionId(0), generation: 0, present: true };
     world.send(Event::BlocksUpdated { executor: ExecutorId(1), blocks: vec![block] });
 
     let resubmitted = world.resubmit();
@@ -231,6 +232,7 @@ fn reports_about_blocks_nobody_could_read_are_harmless() {
     let block = |rdd: u32, partition: u32, present: bool| BlockUpdate {
         rdd: RddId(rdd),
         partition: PartitionId(partition),
+        generation: 0,
         present,
     };
     let known =

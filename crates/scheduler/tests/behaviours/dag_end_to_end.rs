@@ -142,7 +142,7 @@ impl Cluster {
         let holders = std::iter::once(on).chain(others).take(self.replication);
         for executor in holders.collect::<Vec<_>>() {
             self.cached.insert((rdd, partition, executor));
-            let blocks = vec![BlockUpdate { rdd, partition, present: true }];
+            let blocks = vec![BlockUpdate { rdd, partition, generation: 0, present: true }];
             let effects = self.world.send(Event::BlocksUpdated { executor, blocks });
             self.perform(effects);
         }

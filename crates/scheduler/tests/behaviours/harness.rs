@@ -208,7 +208,12 @@ impl World {
     /// The partitions of an RDD are cached at these executors, in order.
     pub fn cache(&mut self, rdd: u32, executors: &[u32]) -> &mut Self {
         for (partition, executor) in (0..).zip(executors) {
-            let block = BlockUpdate { rdd: RddId(rdd), partition: PartitionId(partition), present: true };
+            let block = BlockUpdate {
+                rdd: RddId(rdd),
+                partition: PartitionId(partition),
+                generation: 0,
+                present: true,
+            };
             self.send(Event::BlocksUpdated { executor: ExecutorId(*executor), blocks: vec![block] });
         }
         self

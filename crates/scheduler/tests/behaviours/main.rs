@@ -30,6 +30,7 @@ mod dag_map_jobs;
 mod dag_results;
 mod dag_rollback;
 mod dag_sharing;
+mod dag_stored;
 mod dag_submit;
 mod exclusion;
 mod harness;

@@ -66,6 +66,10 @@ impl fmt::Display for Shown<'_> {
             Effect::DecommissionExecutors { executors } => write!(out, "decommission {executors:?}"),
             Effect::RequestExecutors { totals } => write!(out, "request {totals:?}"),
             Effect::RemoveBlockManager { executor } => write!(out, "remove blocks of {executor}"),
+            Effect::RemoveStaleBlocks { rdds } => {
+                out.write_str("remove stale blocks of")?;
+                rdds.iter().try_for_each(|(rdd, generation)| write!(out, " {rdd} before {generation}"))
+            }
             Effect::ResolveRacks { hosts } => write!(out, "resolve racks of {hosts:?}"),
             Effect::TagCancelled { tag, jobs } => write!(out, "tag {tag} cancelled {jobs:?}"),
             Effect::TaskKillAnswer { attempt, found } => {

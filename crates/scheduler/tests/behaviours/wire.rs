@@ -217,7 +217,7 @@ fn events_of_executors_survive_the_wire() {
         call: SyncCall::AllGather { message: "hello".into() },
     };
     let reason = ExecutorLossReason::from_exit(None, "gone", Some("h".into()));
-    let block = BlockUpdate { rdd: RddId(1), partition: PartitionId(2), present: true };
+    let block = BlockUpdate { rdd: RddId(1), partition: PartitionId(2), generation: 0, present: true };
     let mut events = vec![
         Event::StageNotSerializable { set: SET, message: "m".to_owned() },
         Event::TaskNotSent { attempt: ATTEMPT, why: NotSent::TooLarge { size_bytes: 1 } },

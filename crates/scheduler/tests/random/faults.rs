@@ -71,8 +71,12 @@ impl World {
         let executor = self.any_executor(dice);
         let present = dice.chance(80);
         let all = dice.chance(60);
+        // A task of an earlier run may store a partition at any time, and a report may be of nothing that ever was.
+        let now = self.scheduler.generation(rdd);
+        let generation = if dice.chance(70) { now } else { dice.between(0, now + 1) };
         let wanted = (0..partitions + u32::from(dice.chance(5))).filter(|_| all || dice.chance(40));
-        let blocks = wanted.map(|at| BlockUpdate { rdd, partition: PartitionId(at), present }).collect();
+        let block = |at: u32| BlockUpdate { rdd, partition: PartitionId(at), generation, present };
+        let blocks = wanted.map(block).collect();
         self.send(Event::BlocksUpdated { executor, blocks });
     }
 

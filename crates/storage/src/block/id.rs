@@ -19,8 +19,9 @@ impl fmt::Display for BroadcastId {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[expect(missing_docs, reason = "the field names say it")]
 pub enum BlockId {
-    /// A partition of a persisted RDD.
-    Rdd { rdd: RddId, partition: PartitionId },
+    /// A partition of a persisted RDD. What is stored of an RDD whose rows did not come again has another generation
+    /// than what is computed afterwards, so that the two are never taken for each other.
+    Rdd { rdd: RddId, partition: PartitionId, generation: u32 },
     /// What the map task of partition `map` left for the reduce partition `reduce`.
     Shuffle { shuffle: ShuffleId, map: PartitionId, reduce: PartitionId },
     /// One piece of a broadcast value.
@@ -38,6 +39,18 @@ impl BlockId {
             Self::Rdd { rdd, .. } => Some(*rdd),
             Self::Shuffle { .. } | Self::Broadcast { .. } | Self::TaskResult(_) | Self::BroadcastValue(_) => {
                 None
+            }
+        }
+    }
+
+    /// Whether it is a partition of `rdd` that was stored before `generation`.
+    pub const fn is_stale(&self, rdd: RddId, generation: u32) -> bool {
+        match self {
+            Self::Rdd { rdd: RddId(stored), generation: of_block, .. } => {
+                *stored == rdd.0 && *of_block < generation
+            }
+            Self::Shuffle { .. } | Self::Broadcast { .. } | Self::TaskResult(_) | Self::BroadcastValue(_) => {
+                false
             }
         }
     }
@@ -78,7 +91,10 @@ impl BlockId {
 impl fmt::Display for BlockId {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Rdd { rdd, partition } => write!(out, "rdd_{}_{}", rdd.0, partition.0),
+            Self::Rdd { rdd, partition, generation: 0 } => write!(out, "rdd_{}_{}", rdd.0, partition.0),
+            Self::Rdd { rdd, partition, generation } => {
+                write!(out, "rdd_{}_{}_generation{generation}", rdd.0, partition.0)
+            }
             Self::Shuffle { shuffle, map, reduce } => {
                 write!(out, "shuffle_{}_{}_{}", shuffle.0, map.0, reduce.0)
             }

@@ -178,6 +178,11 @@ impl BlockManagerMaster {
         self.remove_blocks(|id| id.rdd() == Some(rdd), DriverCopy::Remove)
     }
 
+    /// Forgets the blocks of an RDD that were stored before `generation`, and says whom to ask to remove them: everybody.
+    pub fn remove_stale(&mut self, rdd: RddId, generation: u32) -> Vec<ExecutorId> {
+        self.remove_blocks(|id| id.is_stale(rdd, generation), DriverCopy::Remove)
+    }
+
     /// Says whom to ask to remove the files of a shuffle: everybody.
     pub fn remove_shuffle(&mut self, shuffle: ShuffleId) -> Vec<ExecutorId> {
         self.remove_blocks(|id| id.shuffle() == Some(shuffle), DriverCopy::Remove)

@@ -76,7 +76,7 @@ mod tests {
     use super::*;
 
     fn id(partition: u32) -> BlockId {
-        BlockId::Rdd { rdd: RddId(0), partition: PartitionId(partition) }
+        BlockId::Rdd { rdd: RddId(0), partition: PartitionId(partition), generation: 0 }
     }
 
     fn peer(number: u32, host: &str, rack: &str) -> Peer {

@@ -249,7 +249,7 @@ impl Peers for Network {
 }
 
 pub(crate) fn rdd_block(rdd: u32, partition: u32) -> BlockId {
-    BlockId::Rdd { rdd: RddId(rdd), partition: PartitionId(partition) }
+    BlockId::Rdd { rdd: RddId(rdd), partition: PartitionId(partition), generation: 0 }
 }
 
 pub(crate) fn piece(broadcast: u64, piece: u32) -> BlockId {

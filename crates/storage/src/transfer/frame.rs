@@ -104,9 +104,10 @@ mod tests {
 
     fn ids() -> impl Strategy<Value = BlockId> {
         prop_oneof![
-            any::<(u32, u32)>().prop_map(|(rdd, partition)| BlockId::Rdd {
+            any::<(u32, u32, u32)>().prop_map(|(rdd, partition, generation)| BlockId::Rdd {
                 rdd: RddId(rdd),
-                partition: PartitionId(partition)
+                partition: PartitionId(partition),
+                generation
             }),
             any::<(u32, u32, u32)>().prop_map(|(shuffle, map, reduce)| BlockId::Shuffle {
                 shuffle: ShuffleId(shuffle),

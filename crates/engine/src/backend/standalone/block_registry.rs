@@ -42,8 +42,8 @@ impl BlockRegistry {
         }
         drop(master);
         let of_partition = |update: &BlockUpdate| match update.id {
-            BlockId::Rdd { rdd, partition } => {
-                Some(PartitionUpdate { rdd, partition, present: update.level.is_persisted() })
+            BlockId::Rdd { rdd, partition, generation } => {
+                Some(PartitionUpdate { rdd, partition, generation, present: update.level.is_persisted() })
             }
             _ => None,
         };
@@ -75,6 +75,7 @@ impl BlockRegistry {
         let mut master = self.master.lock();
         match what {
             Stored::Rdd(rdd) => drop(master.remove_rdd(rdd)),
+            Stored::Stale { rdd, generation } => drop(master.remove_stale(rdd, generation)),
             Stored::Shuffle(shuffle) => drop(master.remove_shuffle(shuffle)),
             Stored::Broadcast { id, destroyed } => {
                 let driver = if destroyed { DriverCopy::Remove } else { DriverCopy::Keep };

@@ -221,6 +221,7 @@ fn stage_order(stage: &PreparedStage, shuffles: Option<&HashMap<ExecutorId, Addr
         program,
         partitions: launch.partitions,
         properties: launch.properties.clone(),
+        generations: launch.generations.clone(),
         inputs,
     }
 }

@@ -5,7 +5,7 @@ use firesteel_storage::{
     block::{NewBlock, Put, Save},
     memory::{Evictor, MemoryConf},
 };
-use firesteel_types::ExecutorId;
+use firesteel_types::{ExecutorId, PartitionId};
 
 use super::*;
 use crate::{
@@ -58,7 +58,7 @@ fn store() -> (Arc<OnlyBlocks>, Arc<Told>, Arc<MemoryManager>) {
 const MEMORY: StorageLevel = StorageLevel::MEMORY_ONLY;
 
 fn block(rdd: u32, partition: u32) -> BlockId {
-    BlockId::Rdd { rdd: RddId(rdd), partition: PartitionId(partition) }
+    BlockId::Rdd { rdd: RddId(rdd), partition: PartitionId(partition), generation: 0 }
 }
 
 fn put(store: &BlockStore, id: BlockId, level: StorageLevel) -> Put {
@@ -80,7 +80,7 @@ fn the_driver_hears_what_is_stored_evicted_and_removed() {
     assert_eq!(told.take(), [(0, false), (2, true)], "the oldest one made room");
     assert_eq!(put(store, block(2, 3), MEMORY), Put::Stored);
     assert_eq!(told.take(), [(1, true), (3, true)], "it is on disk now");
-    assert!(store.contains(RddId(0), PartitionId(1)) && !store.contains(RddId(0), PartitionId(0)));
+    assert!(store.contains(block(0, 1)) && !store.contains(block(0, 0)));
 
     store.remove_rdd(RddId(0));
     assert_eq!(told.take(), [(1, false)]);
@@ -105,9 +105,9 @@ fn a_block_that_is_in_use_is_removed_when_its_users_have_ended() {
     let (first, second) = (read(1), read(2));
 
     store.remove_rdd(RddId(0));
-    assert!(store.contains(RddId(0), PartitionId(0)));
+    assert!(store.contains(block(0, 0)));
     store.release(AttemptId(1));
-    assert!(store.contains(RddId(0), PartitionId(0)), "another one reads it");
+    assert!(store.contains(block(0, 0)), "another one reads it");
     store.release(AttemptId(2));
 
     assert!(store.is_empty());
@@ -115,5 +115,5 @@ fn a_block_that_is_in_use_is_removed_when_its_users_have_ended() {
     drop((first, second));
     put(store, id, MEMORY);
     store.release(AttemptId(3));
-    assert!(store.contains(RddId(0), PartitionId(0)), "a new one of the same name is left alone");
+    assert!(store.contains(block(0, 0)), "a new one of the same name is left alone");
 }

@@ -6,7 +6,7 @@ use bytes::Bytes;
 use firesteel_net::Listener;
 use firesteel_storage::block::{BlockId, LockOwner, NewBlock, Put, Wait};
 use firesteel_types::{
-    AttemptId, Properties, StageAttemptId, StorageLevel, TaskFailure, TaskMetrics, settings,
+    AttemptId, Properties, RddId, StageAttemptId, StorageLevel, TaskFailure, TaskMetrics, settings,
 };
 use hashbrown::HashMap;
 use parking_lot::Mutex;
@@ -46,6 +46,7 @@ struct Stage {
     bytes: Bytes,
     partitions: u32,
     properties: Properties,
+    generations: Arc<[(RddId, u32)]>,
     /// Built by its first task.
     program: OnceLock<Result<Arc<dyn StageProgram>, String>>,
 }
@@ -107,9 +108,10 @@ impl Running {
     /// Takes tasks, in this order.
     pub(super) fn launch(&self, stages: Vec<StageOrder>, tasks: Vec<TaskOrder>) {
         let mut known = self.stages.lock();
-        for StageOrder { set, program: bytes, partitions, properties, inputs } in stages {
+        for StageOrder { set, program: bytes, partitions, properties, generations, inputs } in stages {
             self.tables.offered(&inputs);
-            known.insert(set, Arc::new(Stage { bytes, partitions, properties, program: OnceLock::new() }));
+            let program = OnceLock::new();
+            known.insert(set, Arc::new(Stage { bytes, partitions, properties, generations, program }));
         }
         let mut queued = Vec::with_capacity(tasks.len());
         for order in tasks {
@@ -153,6 +155,7 @@ impl Running {
             task,
             partitions: stage.partitions,
             properties: stage.properties.clone(),
+            generations: stage.generations.clone(),
             partition_data: data,
             program: || stage.program(),
         });
@@ -217,6 +220,7 @@ impl Running {
     pub(super) fn remove(&self, what: Stored) {
         match what {
             Stored::Rdd(rdd) => self.environment.blocks.remove_rdd(rdd),
+            Stored::Stale { rdd, generation } => self.environment.blocks.remove_stale(rdd, generation),
             Stored::Shuffle(shuffle) => {
                 self.tables.forget(shuffle);
                 self.environment.shuffles.remove(shuffle);

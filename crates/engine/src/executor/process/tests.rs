@@ -173,6 +173,7 @@ fn unreadable_stage() -> StageOrder {
         program: Bytes::new(),
         partitions: 1,
         properties: Properties::default(),
+        generations: [].into(),
         inputs: StageInputs::default(),
     }
 }

@@ -81,6 +81,7 @@ fn launch(
         }),
         partitions: 3,
         properties: Properties::default().with("team", "search"),
+        generations: [].into(),
         partition_data: Vec::new(),
         program: || Ok(Arc::new(Program(program)) as Arc<dyn StageProgram>),
     }

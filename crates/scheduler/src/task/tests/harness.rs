@@ -113,6 +113,7 @@ fn task_set(preferred: &[&[&str]]) -> TaskSet {
         priority: JobId(0),
         profile: ProfileId::DEFAULT,
         properties: Properties::default(),
+        generations: [].into(),
         barrier: false,
         epoch: 0,
         tasks,

@@ -9,6 +9,7 @@ mod executors;
 mod jobs;
 mod outputs;
 mod state;
+mod stored;
 mod tasks;
 
 pub use ahead::AheadCounts;

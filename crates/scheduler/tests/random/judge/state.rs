@@ -13,6 +13,7 @@ use super::{
     commits::Holder,
     executors::{Exclusions, Executor},
     jobs::Job,
+    stored::Stored,
     tasks::Attempt,
 };
 
@@ -41,6 +42,7 @@ pub struct Judge {
     pub(super) commits: BTreeMap<(StageId, PartitionId), Holder>,
     /// Shuffles whose outputs may be of several runs, since all of these gave the same rows.
     pub(super) repairable: BTreeSet<ShuffleId>,
+    pub(super) stored: Stored,
     pub(super) batch: Batch,
     pub ahead_counts: AheadCounts,
     pub is_stopped: bool,
@@ -100,6 +102,7 @@ impl Judge {
             barrier_stages: BTreeSet::new(),
             commits: BTreeMap::new(),
             repairable: BTreeSet::new(),
+            stored: Stored::default(),
             batch: Batch::default(),
             ahead_counts: AheadCounts::default(),
             is_stopped: false,
@@ -146,11 +149,15 @@ impl Judge {
                 self.slandered.insert(*executor);
             }
             Event::ContextStopped => self.is_stopped = true,
-            Event::RddsDropped(_)
-            | Event::ProfileRegistered { .. }
+            Event::BlocksUpdated { executor, blocks } => self.stored.hear_blocks(*executor, blocks),
+            Event::RddsDropped(rdds) => self.stored.hear_dropped(rdds),
+            Event::ShuffleDropped { shuffle } => {
+                // One that comes back, which none does, has no run before.
+                self.repairable.insert(*shuffle);
+            }
+            Event::ProfileRegistered { .. }
             | Event::CancelRequested { .. }
             | Event::ResultHandlerFailed { .. }
-            | Event::ShuffleDropped { .. }
             | Event::LoopFailed { .. }
             | Event::StageNotSerializable { .. }
             | Event::LargeTaskSent { .. }
@@ -158,7 +165,6 @@ impl Judge {
             | Event::Heartbeat { .. }
             | Event::WorkerRemoved { .. }
             | Event::ScalingRequested(_)
-            | Event::BlocksUpdated { .. }
             | Event::ClusterFailed { .. }
             | Event::CommitRequested { .. }
             | Event::BarrierRequested(_)
@@ -213,6 +219,7 @@ impl Judge {
             | Effect::ProfileAnswer(_)
             | Effect::RequestExecutors { .. }
             | Effect::RemoveBlockManager { .. }
+            | Effect::RemoveStaleBlocks { .. }
             | Effect::ResolveRacks { .. }
             | Effect::TagCancelled { .. }
             | Effect::TaskKillAnswer { .. }
@@ -263,6 +270,7 @@ impl Judge {
         self.check_inputs(scheduler);
         self.check_output_places(scheduler);
         self.check_runs(scheduler);
+        self.check_stored(scheduler);
         self.check_jobs_told();
         if self.is_stopped {
             assert!(self.jobs.values().all(Job::is_over), "no job outlives the context");

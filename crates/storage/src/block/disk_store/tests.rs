@@ -9,8 +9,8 @@ use tempfile::TempDir;
 use super::*;
 use crate::block::OneFolder;
 
-const ID: BlockId = BlockId::Rdd { rdd: RddId(0), partition: PartitionId(0) };
-const OTHER: BlockId = BlockId::Rdd { rdd: RddId(0), partition: PartitionId(1) };
+const ID: BlockId = BlockId::Rdd { rdd: RddId(0), partition: PartitionId(0), generation: 0 };
+const OTHER: BlockId = BlockId::Rdd { rdd: RddId(0), partition: PartitionId(1), generation: 0 };
 
 fn store() -> (TempDir, DiskStore) {
     let folder = tempfile::tempdir().unwrap();

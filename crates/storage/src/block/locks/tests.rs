@@ -13,7 +13,7 @@ use firesteel_types::{PartitionId, RddId};
 
 use super::*;
 
-const ID: BlockId = BlockId::Rdd { rdd: RddId(0), partition: PartitionId(0) };
+const ID: BlockId = BlockId::Rdd { rdd: RddId(0), partition: PartitionId(0), generation: 0 };
 const LEVEL: StorageLevel = StorageLevel::MEMORY_ONLY;
 /// Only guards against a test that hangs.
 const GUARD: Duration = Duration::from_secs(60);
@@ -193,7 +193,7 @@ fn removing_needs_the_write_lock() {
 #[test]
 fn the_end_of_a_task_releases_all_its_locks_and_no_others() {
     let table = with_block();
-    let other = BlockId::Rdd { rdd: RddId(0), partition: PartitionId(1) };
+    let other = BlockId::Rdd { rdd: RddId(0), partition: PartitionId(1), generation: 0 };
     assert_eq!(table.lock_new_for_writing(other, LEVEL, task(1), Wait::Never), Ok(NewLock::Writing));
     for owner in [task(1), task(1), task(2)] {
         assert_eq!(try_read(&table, owner), Ok(Some(LEVEL)));

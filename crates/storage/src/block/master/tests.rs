@@ -12,7 +12,7 @@ fn exec(number: u32) -> ExecutorId {
 }
 
 fn rdd_block(rdd: u32, partition: u32) -> BlockId {
-    BlockId::Rdd { rdd: RddId(rdd), partition: PartitionId(partition) }
+    BlockId::Rdd { rdd: RddId(rdd), partition: PartitionId(partition), generation: 0 }
 }
 
 fn piece(broadcast: u64) -> BlockId {

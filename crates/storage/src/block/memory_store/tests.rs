@@ -49,7 +49,7 @@ fn store(bytes: u64) -> Fixture {
 }
 
 fn block(rdd: u32, partition: u32) -> BlockId {
-    BlockId::Rdd { rdd: RddId(rdd), partition: PartitionId(partition) }
+    BlockId::Rdd { rdd: RddId(rdd), partition: PartitionId(partition), generation: 0 }
 }
 
 impl Fixture {

@@ -379,7 +379,7 @@ fn many_threads_never_hold_more_than_the_budget_nor_evict_from_the_region() {
 fn a_task_does_not_wait_for_the_memory_of_one_that_waits_for_its_block() {
     let manager = manager();
     let locks = Arc::new(LockTable::new());
-    let block = BlockId::Rdd { rdd: RddId(0), partition: PartitionId(0) };
+    let block = BlockId::Rdd { rdd: RddId(0), partition: PartitionId(0), generation: 0 };
     let [reader, writer] = [1, 2].map(|attempt| LockOwner::Task(AttemptId(attempt)));
     let lock = locks.lock_new_for_writing(block, StorageLevel::MEMORY_ONLY, writer, Wait::Never);
     assert_eq!(lock, Ok(NewLock::Writing));

@@ -5,7 +5,7 @@ use std::{fs, path::Path};
 use super::*;
 use crate::block::{BlockData, Peer, PeerId, testing::content};
 
-const ID: BlockId = BlockId::Rdd { rdd: RddId(0), partition: firesteel_types::PartitionId(0) };
+const ID: BlockId = BlockId::Rdd { rdd: RddId(0), partition: firesteel_types::PartitionId(0), generation: 0 };
 
 fn executor(number: u32) -> PeerId {
     PeerId::Executor(ExecutorId(number))
