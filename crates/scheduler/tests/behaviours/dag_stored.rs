@@ -142,7 +142,9 @@ fn outputs_of_finished_jobs_behind_a_new_run_are_made_again() {
     let rerun = world.submit(1);
     assert_eq!(rerun.lines_with("submitted"), ["* stage-3.0 submitted, 2 tasks"]);
     let results = world.finish_maps(&rerun.attempts(), 2).attempts();
-    results.into_iter().for_each(|attempt| drop(world.finish(attempt)));
+    for attempt in results {
+        world.finish(attempt);
+    }
 
     assert_eq!(world.submit(2).lines_with("submitted"), ["* stage-6.0 submitted, 2 tasks"]);
 }
@@ -171,7 +173,9 @@ fn outputs_from_before_a_checkpoint_are_not_completed_from_it() {
     assert_eq!(first.lines_with("submitted"), ["* stage-3.0 submitted, 2 tasks"]);
     assert_eq!(first.lines_with("stale"), ["remove stale blocks of rdd-2 before 1"]);
     let results = world.finish_maps(&first.attempts(), 2).attempts();
-    results.into_iter().for_each(|attempt| drop(world.finish(attempt)));
+    for attempt in results {
+        world.finish(attempt);
+    }
     world.send(Event::WorkerRemoved { host: "h2".into(), message: "gone".to_owned() });
 
     let second = world.submit(2);
