@@ -97,30 +97,30 @@ where
     for partition in 0..PARTITIONS {
         let spilled = dealt.spills.iter().filter_map(|spill| spill.block(partition));
         let spilled = spilled.flat_map(|block| block.rows().map(|row| row.expect("it was just written")));
-        for (key, combined) in spilled.chain(dealt.rows.rows(partition).iter().cloned()) {
+        for (key, part) in spilled.chain(dealt.rows.rows(partition).iter().cloned()) {
             if partitioner.partition_inline(&key) != partition {
                 return Some(format!("{key:?} is in {partition}"));
             }
-            let combined = match found.remove(&key) {
-                Some(before) => combiner.merge(before, combined),
-                None => combined,
+            let merged = match found.remove(&key) {
+                Some(before) => combiner.merge(before, part),
+                None => part,
             };
-            found.insert(key, combined);
+            found.insert(key, merged);
             rows += 1;
         }
     }
     let mut expected = BTreeMap::new();
     for (key, value) in pairs.iter().cloned() {
-        let combined = match expected.remove(&key) {
+        let state = match expected.remove(&key) {
             Some(before) => combiner.add(before, value),
             None => combiner.create(value),
         };
-        expected.insert(key, combined);
+        expected.insert(key, state);
     }
     if rows != records {
         return Some(format!("{rows} rows came, {records} were counted"));
     }
-    let differ = expected.iter().find(|&(key, combined)| found.get(key) != Some(combined));
+    let differ = expected.iter().find(|&(key, state)| found.get(key) != Some(state));
     let differ = differ.map(|(key, _)| format!("{key:?} has another value"));
     differ.or_else(|| (found.len() > expected.len()).then(|| "there are more keys".to_owned()))
 }

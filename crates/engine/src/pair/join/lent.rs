@@ -78,7 +78,9 @@ fn keep<'a, T: Data>(mut computed: impl Iterator<Item = T> + 'a, task: &'a TaskC
             // What takes the rows in measures what it holds by how much more the task holds than before. Rows that are in
             // memory before they come to it would not count, and it would not be spilled for them.
             let mut file = RowFileWriter::new(task);
-            rows.into_iter().for_each(|row| file.push(&row));
+            for row in rows {
+                file.push(&row);
+            }
             let file = file.finish();
             task.count_spill(file.as_ref().map_or(0, RowFile::bytes));
             Loaded::Streamed(Box::new(file.into_iter().flat_map(|file| file.rows()).chain(computed)))
