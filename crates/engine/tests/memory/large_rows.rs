@@ -1,7 +1,7 @@
 //! Rows that are large themselves: no operator that passes rows on holds more than a few of them at once, and one that
 //! gathers rows spills before it is far beyond its share.
 
-use firesteel::{HashPartitioner, Order, StorageLevel, prelude::*};
+use firesteel::{Order, StorageLevel, prelude::*};
 
 use crate::child::{BESIDE, in_child, tight_to};
 
@@ -33,7 +33,6 @@ fn assert_peak(test: &str, budget: u64, start: impl Fn(bool) -> Context, run: fn
     let peak = in_child(test, || [false, true].into_iter().for_each(|shipped| run(&start(shipped))));
     if let Some(peak) = peak {
         let most = budget + LARGE_ROWS_MAX * ROW_BYTES as u64 + BESIDE;
-        println!("{test} took {} MiB of {}", peak >> 20, most >> 20);
         assert!(peak <= most, "{test} took {} MiB of {}", peak >> 20, most >> 20);
     }
 }
@@ -120,13 +119,6 @@ fn joins_of_large_rows_spill_in_time() {
         let joined = large_pairs(ctx).join(&few);
         assert_eq!(
             joined.filter(|(key, (row, same))| key == same && row.len() == ROW_BYTES).count().unwrap(),
-            ROWS
-        );
-        // Computed and not read from a shuffle.
-        let large = large_pairs(ctx).partition_by(HashPartitioner::new(2)).map_values(|row| row);
-        let joined = few.partition_by(HashPartitioner::new(2)).join(&large);
-        assert_eq!(
-            joined.filter(|(key, (same, row))| key == same && row.len() == ROW_BYTES).count().unwrap(),
             ROWS
         );
         let grouped = large_pairs(ctx).cogroup(&few);

@@ -217,10 +217,12 @@ impl TaskState {
         }
         let ahead = self.granted.get().clamp(GRAIN, AHEAD_MAX);
         let cancelled = Rc::clone(&self.cancelled.borrow());
-        // More than is needed in any case: asking takes a little memory itself, and a task that got exactly what it held
-        // before would be beyond it again and spill.
-        let wanted = needed.saturating_add(GRAIN).max(ahead);
-        self.acquire(Request { needed, wanted }, &*cancelled);
+        let granted = self.acquire(Request { needed, wanted: needed.max(ahead) }, &*cancelled);
+        let over = self.over();
+        if over > 0 && granted >= needed {
+            // Asking takes a little memory itself: a task that got all that it held before must not spill for that.
+            self.acquire(Request { needed: over, wanted: over.max(ahead) }, &*cancelled);
+        }
         match self.over() {
             0 => Standing::Covered,
             over if cancelled() => {
