@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Setting, Trouble, orders::part_of, same};
 use crate::{
-    case::{Act, Fault, Narrow, Op, Plan},
+    case::{Act, Fault, Narrow, Op, Plan, Shuffle},
     faults,
     kind::{Kind, Row},
     ops,
@@ -66,7 +66,7 @@ fn reference_len<K: Kind>(
     setting: &Setting<'_, K>,
     drawn: &dyn Fn(&BoxRdd<Row<K>>) -> firesteel::Result<firesteel::SampleByKey<BoxRdd<Row<K>>, K::Key>>,
 ) -> Result<Option<usize>, Trouble> {
-    if setting.case.plan.any(&|node| matches!(node, Plan::One(Op::Narrow(Narrow::Coalesce { .. }), _))) {
+    if setting.case.plan.any(&deals_as_it_finds) {
         return Ok(None);
     }
     let mut case = setting.case.clone();
@@ -81,6 +81,20 @@ fn reference_len<K: Kind>(
     // Faults are nodes of their own, so the place of the node is another one without them.
     let place = place_without_faults(&setting.case.plan, setting.place);
     Ok(Some(drawn(&nodes[place].rdd)?.count()? as usize))
+}
+
+/// Whether the sizes of its partitions depend on where things are, or on a sample of rows that may come in another order.
+fn deals_as_it_finds(plan: &Plan) -> bool {
+    match plan {
+        Plan::One(Op::Narrow(op), _) => matches!(op, Narrow::Coalesce { .. }),
+        Plan::One(Op::Shuffle { op, .. }, _) => {
+            matches!(
+                op,
+                Shuffle::SortByKey { .. } | Shuffle::SortByRow { .. } | Shuffle::FilterByRange { .. }
+            )
+        }
+        Plan::Source(_) | Plan::One(Op::Keep(_) | Op::Fault(_), _) | Plan::Two(..) => false,
+    }
 }
 
 fn without_faults(plan: &Plan) -> Plan {
