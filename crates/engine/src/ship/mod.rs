@@ -1,7 +1,7 @@
 //! How operators cross processes: the only `unsafe` code of the engine.
 //!
 //! Driver and executors run the same executable. A [`Func`] keeps only the type of a closure that captures nothing, an
-//! [`Entry`] names a monomorphised function by the place of its record in the same [`Image`], and [`Ship`] writes and
+//! [`Entry`] names a monomorphised function by the place of its record in the same image, and [`Ship`] writes and
 //! reads everything else: environments, partition counts, shuffle ids.
 //!
 //! The shipped form is a sequence of items, each with its kind and length in front: values, entry points, functions. Wrong
