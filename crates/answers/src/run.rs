@@ -142,6 +142,9 @@ fn tried<T>(case: &Case, mut step: impl FnMut(usize) -> Result<T, Failed>) -> Re
     }
 }
 
+/// How the engine says that it does not mix two runs.
+const RAN_AGAIN: [&str; 2] = ["indeterminate output ran again", "computed from rows that were rolled back"];
+
 enum Reason {
     /// The job can be run again.
     RanAgain,
@@ -156,7 +159,7 @@ fn reason(case: &Case, error: &str) -> Option<Reason> {
         Some(Reason::Refused("memory"))
     } else if has_sparse && error.contains("skip_serializing_if") {
         Some(Reason::Refused("serde"))
-    } else if error.contains("indeterminate output ran again") {
+    } else if RAN_AGAIN.iter().any(|said| error.contains(said)) {
         Some(Reason::RanAgain)
     } else {
         None

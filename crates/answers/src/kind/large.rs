@@ -18,9 +18,11 @@ pub(crate) fn peak_live_rows() -> usize {
     PEAK.load(Ordering::Relaxed)
 }
 
-/// Begins to count anew.
-pub(crate) fn reset_peak() {
-    PEAK.store(LIVE.load(Ordering::Relaxed), Ordering::Relaxed);
+/// Begins to count anew; gives how many live now, such as those in the outputs of earlier jobs.
+pub(crate) fn reset_peak() -> usize {
+    let live = LIVE.load(Ordering::Relaxed);
+    PEAK.store(live, Ordering::Relaxed);
+    live
 }
 
 /// A number and a large value.
