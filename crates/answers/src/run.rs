@@ -5,7 +5,7 @@ use firesteel::prelude::*;
 use tempfile::TempDir;
 
 use crate::{
-    case::{Backend, Between, Case, KindName, Memory, Narrow, Op, Plan},
+    case::{Backend, Between, Case, Keep, KindName, Memory, Narrow, Op, Plan},
     faults::Folder,
     jobs::{self, Setting, Trouble},
     kind::{Kind, Large, Nested, Plain, Set, Sparse, Text, Unit},
@@ -155,10 +155,15 @@ enum Reason {
 fn reason(case: &Case, error: &str) -> Option<Reason> {
     let has_sparse = case.kind == KindName::Sparse
         || case.plan.any(&|node| matches!(node, Plan::One(Op::Narrow(Narrow::SparseEnvironment), _)));
+    let has_local_checkpoint = case.backend == Backend::Cluster
+        && case.plan.any(&|node| matches!(node, Plan::One(Op::Keep(Keep::LocalCheckpoint), _)));
     if case.memory != Memory::Ample && error.contains("of memory, its share is") {
         Some(Reason::Refused("memory"))
     } else if has_sparse && error.contains("skip_serializing_if") {
         Some(Reason::Refused("serde"))
+    } else if has_local_checkpoint && error.contains("of a local checkpoint is lost") {
+        // It lies on executors alone, and one of them was killed.
+        Some(Reason::Refused("a local checkpoint"))
     } else if RAN_AGAIN.iter().any(|said| error.contains(said)) {
         Some(Reason::RanAgain)
     } else {
