@@ -38,7 +38,7 @@ use crate::{
 /// An action that runs in the background. Made by the `_async` twin of each action.
 ///
 /// Also a `Future` of the action's value, for any async runtime. Dropping the handle does not cancel the job. What is
-/// left to do on the driver, such as merging the results of partitions, is done by whoever takes the value. A panic of the
+/// left to do on the driver, such as merging the results of partitions, is done by the thread that takes it. A panic of the
 /// application's code there, as in its own merge function, is the error of the action.
 ///
 /// ```
@@ -66,7 +66,7 @@ struct Inner<T> {
     /// The jobs so far, the running one last.
     jobs: Vec<RunJob>,
     cancelled: Option<String>,
-    /// The steps of an action that is over; dropped by whoever takes the value, since that may take a while.
+    /// The steps of an action that is over; dropped by the thread that takes it, since that may take a while.
     leftover: Option<Box<dyn Steps<T>>>,
     waker: Option<Waker>,
     on_complete: Vec<Box<dyn FnOnce() + Send>>,
@@ -333,7 +333,7 @@ impl<T: 'static> Flow<T> {
             return self.end(steps, Err(self.error(job, JobError::Cancelled { job, reason })));
         }
         drop(inner);
-        // Asked behind a guard and ended outside of it: what the steps still hold is dropped by whoever takes the error.
+        // Asked behind a guard and ended outside of it: what the steps still hold goes with the error.
         match contain(|| steps.next()) {
             Ok(Ok(Next::Job(submission))) => self.run(steps, *submission),
             Ok(Ok(Next::Value(value))) => self.end(steps, Ok(value)),

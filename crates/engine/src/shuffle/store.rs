@@ -4,7 +4,7 @@
 //! is needed. Readers have it either way.
 //!
 //! Files are written without the lock, so a shuffle may be removed, or an output replaced, while one is written. Under the
-//! one lock each slot notes that it has a file from before the file appears, and whoever finds its shuffle removed when it
+//! one lock each slot notes that it has a file from before the file appears, and a writer that finds its shuffle removed when it
 //! has written removes what it wrote. So no interleaving leaves an output or a file behind.
 
 use std::sync::{

@@ -78,7 +78,7 @@ impl BlockLocations {
         rdds.iter().filter_map(|rdd| Some((*rdd, *self.generations.get(rdd)?))).collect()
     }
 
-    /// What is stored of an RDD does not fit to what will be: it counts no more, whoever has it. The new generation.
+    /// What is stored of an RDD does not fit to what will be: it counts no more, wherever it is. The new generation.
     pub(crate) fn discard(&mut self, rdd: RddId) -> u32 {
         self.rdds.swap_remove(&rdd);
         let generation = self.generations.entry(rdd).or_default();

@@ -339,7 +339,7 @@ fn wait_for_change(state: &mut MutexGuard<'_, State>, id: BlockId, wait: Wait<'_
     let Wait::UnlessCancelled(is_cancelled) = wait else { return Err(LockError::Busy { id }) };
     let block = state.blocks.get_mut(&id).expect("a lock that is waited for belongs to a block");
     let changed = block.changed.get_or_insert_default().clone();
-    // Whoever computes the block may need memory, which the caller will not give back meanwhile.
+    // The task that computes it may need memory, which the caller will not give back meanwhile.
     let _blocked = blocked();
     changed.wait_for(state, NAP);
     // Asked without the table's lock: the function is not ours and may take its time.

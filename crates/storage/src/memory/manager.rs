@@ -6,7 +6,7 @@
 //!
 //! **No wait without end.** A task waits for memory only while another one that divides the budget runs: one that neither
 //! waits for memory itself nor is [blocked](super::blocked) until another task has done its part, such as a block that it
-//! computes. Whoever runs gets on, and at last gives memory back or begins to wait. The last one that would begin to wait
+//! computes. A task that runs gets on, and at last gives memory back or begins to wait. The last one that would begin to wait
 //! for memory does not: it makes do with what is free, and spills. So among tasks that wait for memory and for each other's
 //! blocks there is always one that runs, unless they wait for each other's blocks in a circle, which a lineage has none of.
 

@@ -3,7 +3,7 @@
 //! - [`CountingAllocator`] counts what every thread allocates and frees; [`meter`] reads it for the task of a thread.
 //! - [`MemoryManager`] divides the budget between cached blocks (storage) and running tasks (execution). Its
 //!   arithmetic is a plain struct; the manager adds the lock, the waiting and the eviction of blocks.
-//! - [`blocked`] marks tasks that wait for each other, so that nobody waits for their memory.
+//! - [`blocked`] marks tasks that wait for each other, so that no task waits for their memory.
 //! - [`TaskMemory`] is the share of one task. Its [`Consumer`]s are the structures that can spill to disk.
 //! - [`physical_memory`] and [`resident_memory`] ask the operating system.
 //!

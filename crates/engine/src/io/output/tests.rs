@@ -134,7 +134,7 @@ fn exactly_the_reported_files_are_published() {
             let staged = [write(&folder, 0, "0"), write(&folder, 1, "1")];
 
             folder.publish(&staged[counts..=counts], &[]).unwrap();
-            // It may end as it likes: what it wrote is reported to nobody.
+            // It may end as it likes: what it wrote is not reported.
             let _ = running.close();
 
             assert_eq!(names(&location), ["_SUCCESS", "part-00000"]);
