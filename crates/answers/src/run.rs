@@ -143,7 +143,7 @@ fn tried<T>(case: &Case, mut step: impl FnMut(usize) -> Result<T, Failed>) -> Re
 }
 
 /// How the engine says that it does not mix two runs.
-const RAN_AGAIN: [&str; 2] = ["indeterminate output ran again", "computed from rows that were rolled back"];
+const RAN_AGAIN: &str = "indeterminate output ran again";
 
 enum Reason {
     /// The job can be run again.
@@ -164,7 +164,7 @@ fn reason(case: &Case, error: &str) -> Option<Reason> {
     } else if has_local_checkpoint && error.contains("of a local checkpoint is lost") {
         // It lies on executors alone, and one of them was killed.
         Some(Reason::Refused("a local checkpoint"))
-    } else if RAN_AGAIN.iter().any(|said| error.contains(said)) {
+    } else if error.contains(RAN_AGAIN) {
         Some(Reason::RanAgain)
     } else {
         None

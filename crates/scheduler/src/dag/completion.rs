@@ -96,7 +96,8 @@ impl DagScheduler {
         let stage = ended.set.stage;
         if is_ignored {
             let reason = format!(
-                "a task of {} computed from rows that were rolled back succeeded; the job fails rather than mix them",
+                "a map stage with indeterminate output ran again, and a task of {} that read its earlier rows \
+                 succeeded; run the job again",
                 ended.set
             );
             return self.abort_stage(cx, stage, &reason, None);

@@ -305,8 +305,8 @@ fn a_result_from_rolled_back_rows_fails_the_job() {
 
     let late = world.finish(3);
 
-    let reason = "a task of stage-1.0 computed from rows that were rolled back succeeded; the job fails rather than \
-                  mix them";
+    let reason = "a map stage with indeterminate output ran again, and a task of stage-1.0 that read its earlier \
+                  rows succeeded; run the job again";
     assert_eq!(late.lines_with("job-0 failed"), [format!("job-0 failed by stage-1: {reason}")]);
     world.assert_quiescent();
 }
