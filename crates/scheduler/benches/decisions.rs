@@ -157,7 +157,7 @@ impl Filled {
         self.handle(Event::RddsRegistered(vec![rdd]));
         let properties = Properties::default().with(Properties::POOL, format!("pool-{pool}"));
         let (job, rdd, partitions) = (JobId(pool), RddId(pool), Partitions::All);
-        self.handle(Event::JobSubmitted(JobSpec { job, rdd, partitions, properties }));
+        self.handle(Event::JobSubmitted(JobSpec { job, rdd, partitions, properties, rows_seen: None }));
     }
 
     fn handle(&mut self, event: Event) {

@@ -37,8 +37,8 @@ pub enum Effect {
     DeliverResult { job: JobId, position: u32, attempt: AttemptId },
     /// Give the byte totals per reduce partition to the caller of a map-stage job.
     DeliverStatistics { job: JobId, bytes_by_reducer: Vec<u64> },
-    /// Every result of a job was delivered.
-    JobSucceeded { job: JobId },
+    /// Every result of a job was delivered. Its RDD has this generation: it counts the runs that made other rows.
+    JobSucceeded { job: JobId, generation: u32 },
     /// A job ended without all of its results.
     JobFailed { job: JobId, error: JobError },
     /// Merge the accumulator updates that came with this attempt's report.
@@ -199,6 +199,12 @@ pub enum JobRejection {
     /// Its job id is taken.
     #[error("{job} was submitted before")]
     DuplicateJob { job: JobId },
+    /// An action of several jobs would mix two runs.
+    #[error(
+        "a map stage with indeterminate output ran again after an earlier job of this action, which has handed out rows of \
+         {rdd} already; make the rows the same in each run (checkpoint before the repartition) and try again"
+    )]
+    RowsChanged { rdd: RddId },
     /// Two profiles meet, or one is unknown.
     #[error("{message}")]
     Profile { message: String },

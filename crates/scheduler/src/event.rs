@@ -152,6 +152,17 @@ pub struct JobSpec {
     pub partitions: Partitions,
     /// Properties of the submitting thread at this moment.
     pub properties: Properties,
+    /// What earlier jobs of the same action have handed out, if it runs several.
+    pub rows_seen: Option<RowsSeen>,
+}
+
+/// The run of an RDD whose rows the caller of an action has in part. Rows of another one do not go with them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RowsSeen {
+    /// The RDD.
+    pub rdd: RddId,
+    /// Its generation when they were handed out, from [`Effect::JobSucceeded`](crate::Effect::JobSucceeded).
+    pub generation: u32,
 }
 
 /// The partitions that a job wants.

@@ -17,6 +17,7 @@
 //!     rdd: RddId(0),
 //!     partitions: Partitions::All,
 //!     properties: Properties::default(),
+//!     rows_seen: None,
 //! }));
 //!
 //! let Explanation::Waiting(why) = scheduler.explain(StageId(0), PartitionId(0)) else { unreachable!() };
@@ -57,7 +58,7 @@ pub use effect::{
 };
 pub use event::{
     BlockUpdate, Cancel, Event, ExecutorSpec, FetchedResult, JobSpec, MapOutput, NotSent, Partitions,
-    ResultPlace, Scaling, TaskOutcome, TaskStatus,
+    ResultPlace, RowsSeen, Scaling, TaskOutcome, TaskStatus,
 };
 pub use explain::{Explanation, WaitReason};
 pub use scheduler::{ExecutorStatus, JobStatus, Readiness, Scheduler, StageStatus};

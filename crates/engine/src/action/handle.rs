@@ -19,9 +19,9 @@ use std::{
     time::{Duration, Instant},
 };
 
-use parking_lot::{Condvar, Mutex};
+use parking_lot::{Condvar, Mutex, MutexGuard};
 
-use firesteel_scheduler::{Cancel, JobError, JobRejection};
+use firesteel_scheduler::{Cancel, JobError, JobRejection, RowsSeen};
 use firesteel_types::{JobId, Properties};
 
 use super::{
@@ -65,6 +65,8 @@ struct Inner<T> {
     phase: Phase<T>,
     /// The jobs so far, the running one last.
     jobs: Vec<RunJob>,
+    /// The run that the first of them had its rows from. No later one may see another.
+    rows_seen: Option<RowsSeen>,
     cancelled: Option<String>,
     /// The steps of an action that is over; dropped by the thread that takes it, since that may take a while.
     leftover: Option<Box<dyn Steps<T>>>,
@@ -112,9 +114,7 @@ impl<T: 'static> JobHandle<T> {
     /// ```
     pub fn wait(self) -> Result<T> {
         let mut inner = self.0.inner.lock();
-        while !inner.is_done() {
-            self.0.done.wait(&mut inner);
-        }
+        self.0.until_done(&mut inner);
         let (outcome, leftover) = (inner.take(), inner.leftover.take());
         drop(inner);
         self.0.clear_progress();
@@ -143,11 +143,7 @@ impl<T: 'static> JobHandle<T> {
             Some(deadline) => {
                 while !inner.is_done() && !self.0.done.wait_until(&mut inner, deadline).timed_out() {}
             }
-            None => {
-                while !inner.is_done() {
-                    self.0.done.wait(&mut inner);
-                }
-            }
+            None => self.0.until_done(&mut inner),
         }
         if !inner.is_done() {
             drop(inner);
@@ -157,6 +153,13 @@ impl<T: 'static> JobHandle<T> {
         drop(inner);
         self.0.clear_progress();
         Ok(self.0.value(outcome, leftover))
+    }
+
+    /// The run that its rows are of, when it is over.
+    pub(crate) fn rows_seen(&self) -> Option<RowsSeen> {
+        let mut inner = self.0.inner.lock();
+        self.0.until_done(&mut inner);
+        inner.rows_seen
     }
 
     /// Cancels what is running, and what would follow. Nothing happens if the action is over.
@@ -310,9 +313,22 @@ impl<T> Inner<T> {
 impl<T: 'static> Flow<T> {
     fn new(call: Call, driver: Option<Arc<Driver>>, phase: Phase<T>) -> Self {
         let properties = driver.as_ref().map(|driver| driver.local_properties()).unwrap_or_default();
-        let (jobs, on_complete) = (Vec::new(), Vec::new());
-        let inner = Inner { phase, jobs, cancelled: None, leftover: None, waker: None, on_complete };
+        let inner = Inner {
+            phase,
+            jobs: Vec::new(),
+            rows_seen: None,
+            cancelled: None,
+            leftover: None,
+            waker: None,
+            on_complete: Vec::new(),
+        };
         Self { call, driver, properties, inner: Mutex::new(inner), done: Condvar::new() }
+    }
+
+    fn until_done(&self, inner: &mut MutexGuard<'_, Inner<T>>) {
+        while !inner.is_done() {
+            self.done.wait(inner);
+        }
     }
 
     /// Takes the bars off the terminal, so that what the application prints next does not meet them.
@@ -352,10 +368,11 @@ impl<T: 'static> Flow<T> {
         let mut inner = self.inner.lock();
         inner.phase = Phase::Running(Some(steps));
         inner.jobs.push(RunJob { job, tasks: submission.results(), succeeded: false });
+        submission.rows_seen = submission.rows_seen.or(inner.rows_seen);
         drop(inner);
-        let flow = self.clone();
+        let (flow, rdd) = (self.clone(), submission.rdd.id());
         let on_end = move |end| match end {
-            Ok(()) => flow.on_success(),
+            Ok(generation) => flow.on_success(RowsSeen { rdd, generation }),
             Err(error) => flow.finish(Err(flow.error(job, error))),
         };
         driver.submit(job, submission, Box::new(on_end));
@@ -366,10 +383,13 @@ impl<T: 'static> Flow<T> {
         }
     }
 
-    fn on_success(self: &Arc<Self>) {
-        if let Some(run) = self.inner.lock().jobs.last_mut() {
+    fn on_success(self: &Arc<Self>, seen: RowsSeen) {
+        let mut inner = self.inner.lock();
+        if let Some(run) = inner.jobs.last_mut() {
             run.succeeded = true;
         }
+        inner.rows_seen.get_or_insert(seen);
+        drop(inner);
         self.advance();
     }
 

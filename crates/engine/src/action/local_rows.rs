@@ -2,6 +2,8 @@
 
 use std::vec;
 
+use firesteel_scheduler::RowsSeen;
+
 use super::{Call, collect::Collect, run::listed};
 use crate::{Result, rdd::Rdd};
 
@@ -16,18 +18,21 @@ pub struct LocalRows<R: Rdd> {
     rdd: R,
     next: u32,
     rows: vec::IntoIter<R::Item>,
+    rows_seen: Option<RowsSeen>,
 }
 
 impl<R: Rdd> LocalRows<R> {
     pub(super) fn new(call: Call, rdd: &R) -> Self {
-        Self { call, rdd: rdd.clone(), next: 0, rows: Vec::new().into_iter() }
+        Self { call, rdd: rdd.clone(), next: 0, rows: Vec::new().into_iter(), rows_seen: None }
     }
 
     fn fetch(&mut self) -> Result<()> {
-        let partition = listed([self.next]);
+        let (mut submission, collected) = self.call.submission(&self.rdd, listed([self.next]), Collect);
         self.next += 1;
-        let job =
-            self.call.run_on(&self.rdd, partition, Collect, |mut parts| Ok(parts.pop().unwrap_or_default()));
+        submission.rows_seen = self.rows_seen;
+        let finish = move || Ok(collected.take().pop().unwrap_or_default());
+        let job = self.call.start_single(&self.rdd, submission, finish);
+        self.rows_seen = self.rows_seen.or(job.rows_seen());
         self.rows = job.wait()?.into_iter();
         Ok(())
     }

@@ -74,6 +74,7 @@ impl Call {
             program: Arc::new(ResultTask { rdd: rdd.clone(), function }),
             sink: collected.clone(),
             properties: handle.driver().local_properties(),
+            rows_seen: None,
         };
         (Box::new(submission), collected)
     }

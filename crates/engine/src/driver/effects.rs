@@ -48,7 +48,7 @@ impl Core {
                 self.discarded.extend(forgotten.map(Discarded::Stage));
             }
             Effect::DeliverResult { job, position, attempt } => self.deliver(driver, job, position, attempt),
-            Effect::JobSucceeded { job } => self.end_job(driver, job, Ok(())),
+            Effect::JobSucceeded { job, generation } => self.end_job(driver, job, Ok(generation)),
             Effect::JobFailed { job, error } => self.end_job(driver, job, Err(error)),
             Effect::MergeAccumulators { attempt, which } => {
                 if let Some(payload) = self.payloads.get_mut(&attempt) {

@@ -202,6 +202,7 @@ impl Driver {
             rdd: rdd.id(),
             partitions: submission.partitions.clone(),
             properties: submission.properties.clone(),
+            rows_seen: submission.rows_seen,
         };
         self.jobs.lock().insert(job, ActiveJob { submission, on_end });
         {

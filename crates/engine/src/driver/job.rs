@@ -5,7 +5,7 @@ use std::sync::Arc;
 use parking_lot::Mutex;
 use serde::de::DeserializeOwned;
 
-use firesteel_scheduler::{JobError, Partitions};
+use firesteel_scheduler::{JobError, Partitions, RowsSeen};
 use firesteel_storage::codec;
 use firesteel_types::Properties;
 
@@ -21,6 +21,8 @@ pub(crate) struct Submission {
     pub(crate) program: Arc<dyn StageProgram>,
     pub(crate) sink: Arc<dyn ResultSink>,
     pub(crate) properties: Properties,
+    /// The run that earlier jobs of the action had their rows from.
+    pub(crate) rows_seen: Option<RowsSeen>,
 }
 
 impl Submission {
@@ -33,8 +35,8 @@ impl Submission {
     }
 }
 
-/// How a job ended.
-pub(crate) type JobEnd = Result<(), JobError>;
+/// How a job ended: with the generation of its RDD, or an error.
+pub(crate) type JobEnd = Result<u32, JobError>;
 
 /// Called once when a job is over, after the turn, on whatever thread had it: it must not wait for anything.
 pub(crate) type OnEnd = Box<dyn FnOnce(JobEnd) + Send>;

@@ -462,7 +462,8 @@ pub trait Transform: Rdd {
 
     /// Puts its place among all rows behind every row.
     ///
-    /// With more than one partition a job counts the rows of all but the last, here and now.
+    /// With more than one partition a job counts the rows of all but the last, here and now. A partition that has another
+    /// number of rows when it is computed later fails its task.
     ///
     /// ```
     /// # use firesteel::prelude::*;

@@ -1,16 +1,17 @@
 //! The adaptor of `zip_with_index`, and the job that counts the partitions before.
 
-use std::sync::Arc;
+use std::{cell::Cell, iter, rc::Rc, sync::Arc};
 
 use firesteel_scheduler::Partitions;
-use firesteel_types::PartitionId;
+use firesteel_types::{PartitionId, RddId};
+use serde::{Deserialize, Serialize};
 
 use super::{Rdd, RddHandle};
 use crate::{
     Result,
     action::{Call, JobFunction, JobHandle, Next, Steps},
     driver::{Collected, Submission},
-    executor::TaskContext,
+    executor::{Abort, TaskContext, abort_task},
     ship::Ship,
     source::PartitionValues,
 };
@@ -22,10 +23,18 @@ use crate::{
 pub struct ZipWithIndex<R> {
     parent: R,
     handle: RddHandle,
-    starts: PartitionValues<u64>,
+    numbers: PartitionValues<Numbers>,
 }
 
-crate::ship!(impl[R: Ship] ZipWithIndex<R> { parent, handle, starts });
+/// The numbers of one partition's rows.
+#[derive(Clone, Copy, Serialize, Deserialize)]
+struct Numbers {
+    first: u64,
+    /// How many there are; not known of the last partition, which is not counted.
+    count: Option<u64>,
+}
+
+crate::ship!(impl[R: Ship] ZipWithIndex<R> { parent, handle, numbers });
 
 impl<R: Rdd> ZipWithIndex<R> {
     /// Counts the rows of all partitions but the last, and numbers them from there.
@@ -34,12 +43,17 @@ impl<R: Rdd> ZipWithIndex<R> {
         let builder = parent.handle().derive("zip_with_index").order_sensitive();
         let counted = parent.num_partitions().saturating_sub(1);
         let counts = if counted > 0 { count_first(parent, counted)? } else { Vec::new() };
-        let mut starts = vec![0; parent.num_partitions() as usize];
-        for (partition, count) in counts.into_iter().enumerate() {
-            starts[partition + 1] = starts[partition] + count;
+        let mut first = 0;
+        let mut numbers: Vec<Numbers> = Vec::with_capacity(parent.num_partitions() as usize);
+        for count in counts {
+            numbers.push(Numbers { first, count: Some(count) });
+            first += count;
         }
-        let starts = PartitionValues::new(starts);
-        Ok(Self { parent: parent.clone(), handle: builder.partition_data(starts.data()).build(), starts })
+        if parent.num_partitions() > 0 {
+            numbers.push(Numbers { first, count: None });
+        }
+        let numbers = PartitionValues::new(numbers);
+        Ok(Self { parent: parent.clone(), handle: builder.partition_data(numbers.data()).build(), numbers })
     }
 }
 
@@ -55,13 +69,31 @@ impl<R: Rdd> Rdd for ZipWithIndex<R> {
         partition: PartitionId,
         task: &'a TaskContext,
     ) -> impl Iterator<Item = Self::Item> + 'a {
-        let mut next = *self.starts.get(&self.handle, partition, task);
-        self.parent.compute(partition, task).map(move |row| {
-            let index = next;
-            next += 1;
-            (row, index)
-        })
+        let Numbers { first, count } = *self.numbers.get(&self.handle, partition, task);
+        let next = Rc::new(Cell::new(first));
+        let given = next.clone();
+        let numbered =
+            self.parent.compute(partition, task).map(move |row| (row, next.replace(next.get() + 1)));
+        // More or fewer rows than were counted would have numbers that other rows have, or leave some out.
+        let at_the_end = iter::from_fn(move || {
+            let rows = given.get() - first;
+            match count {
+                Some(count) if count != rows => changed(self.handle.id(), partition, count, rows),
+                Some(_) | None => None,
+            }
+        });
+        numbered.chain(at_the_end)
     }
+}
+
+/// Ends the task.
+#[cold]
+fn changed(operator: RddId, partition: PartitionId, counted: u64, now: u64) -> ! {
+    let message = format!(
+        "{partition} had {counted} rows when zip_with_index counted them and has {now} now; make the rows the same in each \
+         run: persist or checkpoint before it"
+    );
+    abort_task(Abort::failed(operator, message))
 }
 
 /// Counts the rows of each of the first partitions.

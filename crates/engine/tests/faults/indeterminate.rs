@@ -83,6 +83,53 @@ fn stored_partitions_are_of_one_run() {
     }
 }
 
+/// How an action says that it would have to mix two runs.
+fn assert_does_not_mix(error: &Error) {
+    let error = error.to_string();
+    assert!(error.contains("indeterminate output ran again"), "{error}");
+    assert!(error.contains("handed out"), "{error}");
+}
+
+/// The first partition comes alone. The task of the next one ends its executor, whose map outputs go with it.
+///
+/// Behaviours: DAG-051.
+#[test]
+fn take_does_not_go_on_with_rows_of_another_run() {
+    let ctx = cluster();
+    let folder = tempfile::tempdir().unwrap();
+    let marker = folder.path().join("was killed").to_str().unwrap().to_owned();
+    let rows = dealt(&ctx).with(marker).map_partitions(|marker, rows| {
+        let is_second = TaskContext::current().unwrap().partition().0 == 1;
+        if is_second && std::fs::File::create_new(marker).is_ok() {
+            signal(std::process::id(), Signal::KILL);
+        }
+        rows
+    });
+
+    assert_does_not_mix(&rows.take(1500).unwrap_err());
+
+    assert_eq!(counts(rows.take(4001).unwrap()), (4000, 4000), "once all rows are of one run they come");
+}
+
+/// Behaviours: DAG-051.
+#[test]
+fn rows_that_come_one_partition_at_a_time_are_of_one_run() {
+    let ctx = cluster();
+    let dealt = dealt(&ctx);
+    let mut rows = dealt.to_local_iterator();
+    assert!(rows.next().unwrap().is_ok());
+    let victim = executors(&ctx, 2)[0];
+
+    signal(victim, Signal::KILL);
+    wait_until("the victim is gone", || !is_alive(victim));
+    assert!(!executors(&ctx, 2).contains(&victim), "the driver knows, and another one came in its place");
+
+    let mut rest: Vec<Result<u64>> = rows.collect();
+    assert_does_not_mix(&rest.pop().unwrap().unwrap_err());
+    assert!(rest.len() < 2000 && rest.iter().all(Result::is_ok), "those of the first partition had come");
+    assert_eq!(counts(dealt.to_local_iterator().map(Result::unwrap)), (4000, 4000));
+}
+
 /// Whether the process ends when it reports the next accumulator.
 static ENDS_AT_REPORT: AtomicBool = AtomicBool::new(false);
 

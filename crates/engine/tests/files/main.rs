@@ -12,13 +12,17 @@ mod codecs;
 mod damage;
 mod damaged;
 mod folders;
+#[path = "../support/gate.rs"]
+mod gate;
 mod http;
 mod lines;
 mod names;
 mod records;
 mod reference;
-mod saved;
+mod saves;
 mod server;
+#[path = "../support/small_disk.rs"]
+mod small_disk;
 #[path = "../support/backends.rs"]
 mod support;
 

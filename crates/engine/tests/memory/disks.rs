@@ -1,43 +1,11 @@
 //! Disks that are full: real ones, a few hundred kilobytes of memory mounted as a folder.
 
-use std::{path::Path, process::Command};
+use std::path::Path;
 
 use firesteel::{Conf, prelude::*};
 use tempfile::TempDir;
 
-/// A file system of its own with very little room. Needs the right to mount.
-struct SmallDisk(TempDir);
-
-impl SmallDisk {
-    fn mount(kilobytes: u32) -> Option<Self> {
-        let folder = TempDir::new().unwrap();
-        let options = format!("size={kilobytes}k,mode=0700");
-        let mounted =
-            Command::new("mount").args(["-t", "tmpfs", "-o", &options, "tmpfs"]).arg(folder.path()).output();
-        match mounted {
-            Ok(done) if done.status.success() => Some(Self(folder)),
-            refused => {
-                println!("skipped, since a small disk cannot be mounted: {refused:?}");
-                None
-            }
-        }
-    }
-
-    fn path(&self) -> &Path {
-        self.0.path()
-    }
-}
-
-impl Drop for SmallDisk {
-    fn drop(&mut self) {
-        let unmounted = Command::new("umount").arg(self.0.path()).status();
-        assert!(
-            unmounted.is_ok_and(|status| status.success()),
-            "{} is still mounted",
-            self.0.path().display()
-        );
-    }
-}
+use crate::small_disk::SmallDisk;
 
 fn context(master: &str, folders: &[&Path]) -> Context {
     let folders: Vec<String> = folders.iter().map(|folder| folder.display().to_string()).collect();

@@ -8,3 +8,5 @@ mod operators;
 mod read_ahead;
 mod shares;
 mod shuffles;
+#[path = "../support/small_disk.rs"]
+mod small_disk;

@@ -1,5 +1,7 @@
 //! Numbers for rows, and partitions that are left out.
 
+use std::path::Path;
+
 use firesteel::{Accumulator, Collection, prelude::*};
 
 use crate::support::each_backend;
@@ -53,6 +55,29 @@ fn rows_are_numbered_through_uneven_and_empty_partitions() {
         assert_eq!(indexed, [(1, 0), (2, 1), (2, 2), (4, 3)]);
         let ids = uneven.zip_with_unique_id().collect().unwrap();
         assert_eq!(ids, [(1, 1), (2, 2), (2, 7), (4, 4)]);
+    });
+}
+
+/// Numbers from counts that do not hold would be there twice, or not at all.
+#[test]
+fn rows_that_are_more_than_were_counted_are_not_numbered() {
+    each_backend(|ctx| {
+        let folder = tempfile::tempdir().unwrap();
+        let marker = folder.path().join("counted");
+        let rows = ctx.range_into(0..20_u64, 4).with(marker.to_str().unwrap().to_owned());
+        let more = rows.flat_map(|marker, x| vec![x; 1 + usize::from(Path::new(marker).exists())]);
+        let indexed = more.zip_with_index().unwrap();
+        assert_eq!(indexed.values().collect().unwrap(), Vec::from_iter(0..20));
+        std::fs::write(&marker, "").unwrap();
+
+        let error = indexed.collect().unwrap_err().to_string();
+
+        assert!(error.contains("had 5 rows when zip_with_index counted them and has 10 now"), "{error}");
+        assert_eq!(
+            indexed.take(3).unwrap(),
+            [(0, 0), (0, 1), (1, 2)],
+            "what is not read to its end is not compared"
+        );
     });
 }
 

@@ -117,9 +117,10 @@ impl DagScheduler {
             // Second copies and zombies of the result stage are of no use to anybody.
             let reason = "the stage is finished".to_owned();
             cx.to_tasks.push_back(TaskOrder::KillStage { stage, interrupt, reason });
+            let generation = cx.blocks.generation(self.stage(stage).rdd);
             self.remove_job(cx, id);
             cx.post(ListenerEvent::JobEnd { job: id, time: cx.now, outcome: JobOutcome::Succeeded });
-            cx.out.push(Effect::JobSucceeded { job: id });
+            cx.out.push(Effect::JobSucceeded { job: id, generation });
         }
     }
 
@@ -187,6 +188,7 @@ impl DagScheduler {
     pub(super) fn finish_map_stage_jobs(&mut self, cx: &mut Shared, id: StageId) {
         let Some(map_side) = self.stage(id).map_side() else { return };
         let shuffle = map_side.dependency.shuffle;
+        let generation = cx.blocks.generation(map_side.dependency.parent);
         let jobs: Vec<_> = map_side.map_stage_jobs.iter().copied().collect();
         for job in jobs {
             let bytes_by_reducer = cx.map_outputs.statistics(shuffle).unwrap_or_default();
@@ -194,7 +196,7 @@ impl DagScheduler {
             self.cancel_independent_stages(cx, job, &format!("{job} is finished"));
             self.remove_job(cx, job);
             cx.post(ListenerEvent::JobEnd { job, time: cx.now, outcome: JobOutcome::Succeeded });
-            cx.out.push(Effect::JobSucceeded { job });
+            cx.out.push(Effect::JobSucceeded { job, generation });
         }
     }
 

@@ -36,11 +36,22 @@ pub(crate) struct Results {
     partitions: Partitions,
     finished: FixedBitSet,
     left: u32,
+    /// Whether earlier jobs of the action have handed out rows of the same run.
+    continues: bool,
 }
 
 impl Results {
-    pub(crate) fn new(partitions: Partitions, len: u32) -> Self {
-        Self { partitions, finished: FixedBitSet::with_capacity(len as usize), left: len }
+    pub(crate) fn new(partitions: Partitions, len: u32, continues: bool) -> Self {
+        Self { partitions, finished: FixedBitSet::with_capacity(len as usize), left: len, continues }
+    }
+
+    /// What the caller has rows of that cannot be taken back, if anything: the stage, or earlier jobs.
+    pub(crate) fn handed_out_by(&self, stage: StageId) -> Option<String> {
+        if self.left < self.len() {
+            Some(stage.to_string())
+        } else {
+            self.continues.then(|| "an earlier job of the action".to_owned())
+        }
     }
 
     pub(crate) fn len(&self) -> u32 {

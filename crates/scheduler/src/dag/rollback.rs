@@ -90,9 +90,9 @@ impl DagScheduler {
             let Some(JobTarget::Results(results)) = self.jobs.get(job).map(|job| &job.target) else {
                 continue;
             };
-            let reason = if results.left() < results.len() {
+            let reason = if let Some(by) = results.handed_out_by(*id) {
                 format!(
-                    "a map stage with indeterminate output ran again, and {id} has handed out results already; make \
+                    "a map stage with indeterminate output ran again, and {by} has handed out results already; make \
                      the rows the same in each run (checkpoint before the repartition) and try again"
                 )
             } else if self.running.contains(id) {

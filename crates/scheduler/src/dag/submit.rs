@@ -15,7 +15,7 @@ use super::{
 };
 use crate::{
     effect::{Effect, Ignored, JobError, JobRejection, StageTaskKind, Warning},
-    event::{JobSpec, Partitions},
+    event::{JobSpec, Partitions, RowsSeen},
     shared::Shared,
     task::{Task, TaskOrder, TaskSet},
 };
@@ -61,14 +61,19 @@ impl DagScheduler {
     }
 
     /// A job over no partitions is over at once, but it is a job.
-    fn run_empty_job(&self, cx: &mut Shared, JobSpec { job, properties, .. }: JobSpec) {
+    fn run_empty_job(&self, cx: &mut Shared, JobSpec { job, rdd, properties, .. }: JobSpec) {
         let time = cx.now;
         cx.post(ListenerEvent::JobStart { job, time, stages: Vec::new(), properties });
         cx.post(ListenerEvent::JobEnd { job, time, outcome: JobOutcome::Succeeded });
-        cx.out.push(Effect::JobSucceeded { job });
+        cx.out.push(Effect::JobSucceeded { job, generation: cx.blocks.generation(rdd) });
     }
 
     fn start_job(&mut self, cx: &mut Shared, spec: JobSpec, failed_checks: u32) {
+        let is_other_run = |seen: &RowsSeen| cx.blocks.generation(seen.rdd) != seen.generation;
+        if let Some(RowsSeen { rdd, .. }) = spec.rows_seen.filter(is_other_run) {
+            let error = JobRejection::RowsChanged { rdd }.into();
+            return cx.out.push(Effect::JobFailed { job: spec.job, error });
+        }
         let partitions = self.lineage.get(spec.rdd).map_or(0, |node| node.partitions);
         let len = match &spec.partitions {
             Partitions::All => partitions,
@@ -76,7 +81,7 @@ impl DagScheduler {
         };
         match self.build_result_stage(cx, &spec, len) {
             Ok(stage) => {
-                let results = Results::new(spec.partitions, len);
+                let results = Results::new(spec.partitions, len, spec.rows_seen.is_some());
                 self.activate(cx, spec.job, stage, JobTarget::Results(results), spec.properties);
                 self.submit_stage(cx, stage);
             }

@@ -63,7 +63,7 @@ impl World {
         let (id, properties) = (rdd.id, Properties::default().with(Properties::POOL, pool));
         self.send(Event::RddsRegistered(vec![rdd]));
         let (job, partitions) = (JobId(job), Partitions::All);
-        self.send(Event::JobSubmitted(JobSpec { job, rdd: id, partitions, properties }));
+        self.send(Event::JobSubmitted(JobSpec { job, rdd: id, partitions, properties, rows_seen: None }));
     }
 
     /// Every task that waits, with why.

@@ -14,7 +14,7 @@ use firesteel_types::Timestamp;
 
 use crate::{config::SchedulerConfig, event::Event};
 
-pub(super) const MAGIC: &[u8; 8] = b"FSTEELJ\x01";
+pub(super) const MAGIC: &[u8; 8] = b"FSTEELJ\x02";
 
 /// One entry of a journal.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

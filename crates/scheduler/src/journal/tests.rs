@@ -43,7 +43,7 @@ fn random_events(rng: &mut Rng, step: u32, running: &mut Vec<(ExecutorId, Attemp
         1 => {
             let (job, rdd, partitions) = (JobId(step), RddId(step), Partitions::All);
             let nodes = vec![RddNode::source(rdd, 1 + rng.below(20) as u32)];
-            let job = JobSpec { job, rdd, partitions, properties: Properties::default() };
+            let job = JobSpec { job, rdd, partitions, properties: Properties::default(), rows_seen: None };
             vec![Event::RddsRegistered(nodes), Event::JobSubmitted(job)]
         }
         2 if rng.below(4) == 0 => {
@@ -156,6 +156,7 @@ fn a_launch_and_its_end_take_few_bytes() {
         rdd: RddId(0),
         partitions: Partitions::All,
         properties: Properties::default(),
+        rows_seen: None,
     };
     recorder.handle(now, Event::JobSubmitted(job));
     recorder.take_bytes();

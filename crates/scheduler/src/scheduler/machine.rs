@@ -45,6 +45,7 @@ use crate::{
 ///     rdd: RddId(0),
 ///     partitions: Partitions::All,
 ///     properties: Properties::default(),
+///     rows_seen: None,
 /// }));
 /// let launches = effects.iter().filter(|effect| matches!(effect, Effect::LaunchTask(_))).count();
 /// assert_eq!(launches, 2, "two cores run two of the three tasks");

@@ -20,7 +20,7 @@ const SET: StageAttemptId = StageAttemptId::new(StageId(99), 0);
 
 fn job(id: u32, rdd: u32) -> Event {
     let (partitions, properties) = (Partitions::All, Properties::default());
-    Event::JobSubmitted(JobSpec { job: JobId(id), rdd: RddId(rdd), partitions, properties })
+    Event::JobSubmitted(JobSpec { job: JobId(id), rdd: RddId(rdd), partitions, properties, rows_seen: None })
 }
 
 type Case = (Event, Vec<&'static str>);

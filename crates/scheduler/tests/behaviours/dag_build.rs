@@ -265,6 +265,7 @@ fn a_job_of_an_unknown_rdd_or_with_a_taken_id_is_refused() {
             rdd,
             partitions: Partitions::All,
             properties: Properties::default(),
+            rows_seen: None,
         })
     };
 

@@ -96,7 +96,7 @@ impl Cluster {
                 Effect::DeliverResult { position, .. } => {
                     assert!(self.delivered.insert(position), "position {position} is delivered once");
                 }
-                Effect::JobSucceeded { job: JobId(0) } => self.ended = true,
+                Effect::JobSucceeded { job: JobId(0), .. } => self.ended = true,
                 Effect::JobFailed { error, .. } => self.error = Some(error.to_string()),
                 _ => (),
             }

@@ -36,10 +36,16 @@ fn three_stages(source: RddNode) -> World {
 
 /// Shuffle 0 of `source` is read by two result tasks, attempts 2 and 3.
 fn two_stages(source: RddNode) -> World {
-    let mut world = World::new();
-    world.executors(0, &["h1", "h2", "h3"], 4).rdds([source, placed(shuffled(1, 2, 0, 0), &READERS)]);
+    let mut world = two_stages_to_be_read(source);
     world.submit(1);
     world.finish_maps(&[0, 1], 2);
+    world
+}
+
+/// The same before the job is submitted.
+fn two_stages_to_be_read(source: RddNode) -> World {
+    let mut world = World::new();
+    world.executors(0, &["h1", "h2", "h3"], 4).rdds([source, placed(shuffled(1, 2, 0, 0), &READERS)]);
     world
 }
 
@@ -251,6 +257,57 @@ fn a_result_stage_that_handed_out_results_cannot_be_rolled_back() {
     );
     world.assert_quiescent();
     assert_eq!(world.resubmit().lines(), [""; 0]);
+}
+
+/// An action has rows of one partition and asks for the other, of which an output is gone.
+///
+/// Behaviours: DAG-051.
+#[test]
+fn the_next_job_of_an_action_does_not_go_on_with_rows_of_another_run() {
+    let mut world = two_stages_to_be_read(indeterminate(two_places()));
+    let first = world.submit_partitions(1, &[0]);
+    world.finish_maps(&first.attempts(), 2);
+    let first = world.finish(2);
+    assert_eq!(first.generations(), [0]);
+    world.send(Event::WorkerRemoved { host: "h1".into(), message: "gone".to_owned() });
+
+    let second = world.submit_next(1, &[1], 0);
+
+    let reason = "a map stage with indeterminate output ran again, and an earlier job of the action has handed out \
+                  results already; make the rows the same in each run (checkpoint before the repartition) and try again";
+    assert_eq!(second.lines_with("job-1 failed"), [format!("job-1 failed by stage-3: {reason}")]);
+    world.assert_quiescent();
+}
+
+/// Another job has the rows made again between two jobs of an action.
+///
+/// Behaviours: DAG-051.
+#[test]
+fn an_action_whose_rows_were_made_again_by_another_job_ends() {
+    let mut world = two_stages_to_be_read(indeterminate(two_places()));
+    let first = world.submit_partitions(1, &[0]);
+    world.finish_maps(&first.attempts(), 2);
+    world.finish(2);
+    world.send(Event::WorkerRemoved { host: "h1".into(), message: "gone".to_owned() });
+    let other = world.submit(1);
+    let results = world.finish_maps(&other.attempts(), 2).attempts();
+    let ends: Vec<u32> =
+        results.into_iter().flat_map(|attempt| world.finish(attempt).generations()).collect();
+    assert_eq!(ends, [1]);
+
+    let stale = world.submit_next(1, &[1], 0);
+    let current = world.submit_next(1, &[1], 1);
+
+    assert_eq!(
+        stale.lines(),
+        [
+            "job-2 failed: a map stage with indeterminate output ran again after an earlier job of this action, which has \
+          handed out rows of rdd-1 already; make the rows the same in each run (checkpoint before the repartition) and \
+          try again"
+        ]
+    );
+    assert_eq!(current.lines_with("failed"), [""; 0]);
+    assert_eq!(current.attempts().len(), 1);
 }
 
 /// Two jobs read the shuffle. One finds an output missing and can begin anew; the other is in the middle of it.

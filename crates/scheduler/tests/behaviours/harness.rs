@@ -3,8 +3,8 @@
 use std::{collections::BTreeMap, time::Duration};
 
 use firesteel_scheduler::{
-    BlockUpdate, Cancel, Effect, Event, ExecutorSpec, JobSpec, MapOutput, Partitions, Scaling, Scheduler,
-    SchedulerConfig, TaskDescription, TaskOutcome, TaskStatus,
+    BlockUpdate, Cancel, Effect, Event, ExecutorSpec, JobSpec, MapOutput, Partitions, RowsSeen, Scaling,
+    Scheduler, SchedulerConfig, TaskDescription, TaskOutcome, TaskStatus,
     barrier_sync::{SyncCall, SyncRequest},
     map_output::{BlockSizes, SizeLimits},
 };
@@ -105,9 +105,26 @@ impl World {
     }
 
     pub fn submit_spec(&mut self, rdd: u32, partitions: Partitions, properties: Properties) -> Effects {
+        self.submit_job(rdd, partitions, properties, None)
+    }
+
+    /// Submits a job over some partitions of an RDD whose rows were handed out in part, in this generation.
+    pub fn submit_next(&mut self, rdd: u32, partitions: &[u32], generation: u32) -> Effects {
+        let partitions = Partitions::Listed(partitions.iter().copied().map(PartitionId).collect());
+        let rows_seen = Some(RowsSeen { rdd: RddId(rdd), generation });
+        self.submit_job(rdd, partitions, Properties::default(), rows_seen)
+    }
+
+    fn submit_job(
+        &mut self,
+        rdd: u32,
+        partitions: Partitions,
+        properties: Properties,
+        rows_seen: Option<RowsSeen>,
+    ) -> Effects {
         let job = JobId(self.next_job);
         self.next_job += 1;
-        self.send(Event::JobSubmitted(JobSpec { job, rdd: RddId(rdd), partitions, properties }))
+        self.send(Event::JobSubmitted(JobSpec { job, rdd: RddId(rdd), partitions, properties, rows_seen }))
     }
 
     /// Submits the map side of a shuffle that `rdd` reads as a job of its own.
@@ -266,6 +283,15 @@ impl Effects {
     /// The partitions that were launched.
     pub fn partitions(&self) -> Vec<u32> {
         self.launches().iter().map(|task| task.partition.0).collect()
+    }
+
+    /// The generations of the RDDs whose jobs succeeded.
+    pub fn generations(&self) -> Vec<u32> {
+        let succeeded = self.0.iter().filter_map(|effect| match effect {
+            Effect::JobSucceeded { generation, .. } => Some(*generation),
+            _ => None,
+        });
+        succeeded.collect()
     }
 
     /// The lines that contain `text`.

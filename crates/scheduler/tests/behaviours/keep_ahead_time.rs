@@ -82,6 +82,7 @@ impl<D: Fn(ExecutorId, PartitionId) -> u64> Cluster<D> {
             rdd: firesteel_types::RddId(0),
             partitions: firesteel_scheduler::Partitions::All,
             properties: firesteel_types::Properties::default(),
+            rows_seen: None,
         }));
         let mut run = Run { took_us: 0, last_us: BTreeMap::new(), returned: 0 };
         while !cluster.is_over {

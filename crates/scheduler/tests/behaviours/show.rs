@@ -41,7 +41,7 @@ impl fmt::Display for Shown<'_> {
             Effect::DeliverStatistics { job, bytes_by_reducer } => {
                 write!(out, "statistics {job} = {bytes_by_reducer:?}")
             }
-            Effect::JobSucceeded { job } => write!(out, "{job} succeeded"),
+            Effect::JobSucceeded { job, .. } => write!(out, "{job} succeeded"),
             Effect::JobFailed { job, error: JobError::StageFailed { stage, reason, cause } } => {
                 let cause = cause.as_ref().map(|cause| format!(" ({cause})")).unwrap_or_default();
                 write!(out, "{job} failed by {stage}: {reason}{cause}")

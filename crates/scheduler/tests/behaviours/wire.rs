@@ -119,7 +119,7 @@ fn every_kind_of_effect_survives_the_wire() {
         Effect::DropResultBlock { attempt: ATTEMPT },
         Effect::DeliverResult { job: JobId(1), position: 2, attempt: ATTEMPT },
         Effect::DeliverStatistics { job: JobId(1), bytes_by_reducer: vec![0, u64::MAX] },
-        Effect::JobSucceeded { job: JobId(1) },
+        Effect::JobSucceeded { job: JobId(1), generation: 2 },
         Effect::JobFailed {
             job: JobId(1),
             error: JobError::StageFailed { stage: StageId(1), reason: "r".to_owned(), cause },
@@ -169,6 +169,7 @@ fn events_of_the_application_survive_the_wire() {
         rdd: RddId(2),
         partitions: Partitions::Listed(Arc::from([PartitionId(3), PartitionId(1)])),
         properties: property("a", "b"),
+        rows_seen: None,
     };
     let events = [
         Event::RddsRegistered(vec![source(0, 2), barrier(1, 1), shuffled(2, 2, 0, 0)]),

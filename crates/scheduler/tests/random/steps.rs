@@ -198,7 +198,7 @@ impl World {
         };
         let job = self.job_id(dice);
         let properties = properties(dice);
-        self.send(Event::JobSubmitted(JobSpec { job, rdd, partitions, properties }));
+        self.send(Event::JobSubmitted(JobSpec { job, rdd, partitions, properties, rows_seen: None }));
     }
 
     fn job_id(&mut self, dice: &mut Dice) -> JobId {

@@ -199,7 +199,7 @@ impl Judge {
             Effect::DeliverStatistics { job, bytes_by_reducer } => {
                 self.see_statistics(*job, bytes_by_reducer);
             }
-            Effect::JobSucceeded { job } => self.see_success(*job),
+            Effect::JobSucceeded { job, .. } => self.see_success(*job),
             Effect::JobFailed { job, error } => self.see_failure(*job, error),
             Effect::MergeAccumulators { attempt, which } => self.see_merge(*attempt, *which),
             Effect::AnswerCommit { set, partition, number, decision } => {
