@@ -96,6 +96,10 @@ impl<R: Rdd> Rdd for Persisted<R> {
         &self.handle
     }
 
+    fn is_stored(&self) -> bool {
+        self.storage_level().is_persisted()
+    }
+
     fn compute<'a>(
         &'a self,
         partition: PartitionId,

@@ -22,6 +22,7 @@ pub struct BoxRdd<T: Data>(Option<Arc<dyn AnyRdd<T>>>);
 trait AnyRdd<T>: Send + Sync {
     fn handle(&self) -> &RddHandle;
     fn rows<'a>(&'a self, partition: PartitionId, task: &'a TaskContext) -> Rows<'a, T>;
+    fn is_stored(&self) -> bool;
     fn freeze(&self, out: &mut Frozen) -> Result<(), ShipError>;
 }
 
@@ -32,6 +33,10 @@ impl<R: Rdd> AnyRdd<R::Item> for R {
 
     fn rows<'a>(&'a self, partition: PartitionId, task: &'a TaskContext) -> Rows<'a, R::Item> {
         Rows::new(self.compute(partition, task))
+    }
+
+    fn is_stored(&self) -> bool {
+        Rdd::is_stored(self)
     }
 
     fn freeze(&self, out: &mut Frozen) -> Result<(), ShipError> {
@@ -92,6 +97,10 @@ impl<T: Data> Rdd for BoxRdd<T> {
 
     fn handle(&self) -> &RddHandle {
         self.inner().handle()
+    }
+
+    fn is_stored(&self) -> bool {
+        self.inner().is_stored()
     }
 
     fn compute<'a>(&'a self, partition: PartitionId, task: &'a TaskContext) -> impl Iterator<Item = T> + 'a {

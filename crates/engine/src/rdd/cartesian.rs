@@ -2,14 +2,14 @@
 
 use firesteel_types::{NarrowMap, PartitionId};
 
-use super::{Parent, Rdd, RddHandle};
-use crate::{executor::TaskContext, ship::Ship};
+use super::{Either, Parent, Rdd, RddHandle};
+use crate::{executor::TaskContext, ship::Ship, spill::Kept};
 
 /// An [`Rdd`] of every row of one RDD with every row of another. Made by [`cartesian`](crate::Transform::cartesian).
 ///
 /// A narrow dependency: partition *i* × n + *j* is partition *i* of the left side with partition *j* of the right,
-/// which has n. The right partition is computed once for each row of the left one: keep it in memory if that is
-/// much work.
+/// which has n. The right partition is computed for the first two rows of the left one and kept then, in memory or on
+/// disk, unless it is cached.
 #[must_use = "an RDD is lazy and does nothing until an action runs it"]
 #[derive(Clone)]
 pub struct Cartesian<A, B> {
@@ -54,8 +54,18 @@ impl<A: Rdd, B: Rdd> Rdd for Cartesian<A, B> {
     ) -> impl Iterator<Item = Self::Item> + 'a {
         let n = self.right.num_partitions();
         let (left, right) = (PartitionId(partition.0 / n), PartitionId(partition.0 % n));
+        let mut row = 0_u64;
+        let mut kept = None;
         self.left.compute(left, task).flat_map(move |one| {
-            let rows = self.right.compute(right, task);
+            // The first row is often the only one, and all of the right side may never be asked for.
+            let rows = if row == 0 || self.right.is_stored() {
+                Either::One(self.right.compute(right, task))
+            } else {
+                let compute =
+                    || Kept::new(self.right.compute(right, task), "one side of a cartesian product", task);
+                Either::Two(kept.get_or_insert_with(compute).rows())
+            };
+            row += 1;
             rows.map(move |other| (one.clone(), other))
         })
     }

@@ -99,6 +99,14 @@ pub trait Rdd: Ship + Clone + Send + Sync + 'static {
         task: &'a TaskContext,
     ) -> impl Iterator<Item = Self::Item> + 'a;
 
+    /// Whether its rows are stored after they were computed once, so that computing them again means to read them.
+    ///
+    /// An operator that needs the rows of a parent several times keeps them itself if they are not.
+    #[doc(hidden)]
+    fn is_stored(&self) -> bool {
+        false
+    }
+
     /// How many partitions there are.
     ///
     /// ```

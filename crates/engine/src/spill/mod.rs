@@ -1,12 +1,13 @@
 //! Rows that do not fit in memory: tables by key and sorted rows that go on on disk.
 //!
 //! [`SpillTable`] keeps a state for each key and splits itself over files by hash when memory is short; [`SpillSort`]
-//! writes sorted runs and merges them. Both look every few rows, with a [`Watch`], whether the task is still within its
+//! writes sorted runs and merges them; [`Kept`] rows are read several times. All look every few rows, with a [`Watch`], whether the task is still within its
 //! share of the memory; as long as it is, they are a plain hash table and plain vectors.
 
 #[cfg(test)]
 mod chance;
 mod fold;
+mod kept;
 mod row_file;
 mod sort;
 mod split_files;
@@ -16,6 +17,7 @@ mod watch;
 #[cfg(test)]
 pub(crate) use chance::{strikes, with_random_spills};
 pub(crate) use fold::Fold;
+pub(crate) use kept::Kept;
 pub(crate) use row_file::{RowFile, RowFileWriter};
 pub(crate) use sort::SpillSort;
 use split_files::SplitFiles;

@@ -62,6 +62,27 @@ fn a_product_has_as_many_partitions_as_both_sides_multiplied_and_too_many_are_an
     });
 }
 
+#[test]
+fn the_right_side_of_a_product_is_computed_twice_at_most_and_as_far_as_it_is_read() {
+    each_backend(|ctx| {
+        let left = ctx.range_into(0..100, 1);
+        for (is_cached, expected) in [(false, 2), (true, 1)] {
+            let computed = ctx.long_accumulator("computed");
+            let right = ctx.range_into(0..3, 1).with(computed.clone()).map_partitions(|computed, rows| {
+                computed.add(1);
+                rows
+            });
+            let right = if is_cached { right.cache().boxed() } else { right.boxed() };
+            let product = left.cartesian(&right).collect().unwrap();
+            assert!(product.into_iter().eq((0..100).flat_map(|x| (0..3).map(move |y| (x, y)))));
+            assert_eq!(computed.value().sum, expected);
+        }
+
+        let endless = ctx.range_into(0..1, 1).flat_map(|x| std::iter::repeat(x));
+        assert_eq!(left.cartesian(&endless).take(2).unwrap(), [(0, 0), (0, 0)]);
+    });
+}
+
 /// Behaviours: RDD-015.
 #[test]
 fn rdds_with_different_numbers_of_partitions_cannot_be_zipped() {
