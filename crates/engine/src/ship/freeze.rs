@@ -85,8 +85,8 @@ pub struct Frozen(Vec<u8>);
 const LENGTH_BYTES: usize = 8;
 
 impl Frozen {
-    /// Appends a serializable value.
-    pub fn value<T: Serialize>(&mut self, value: &T) -> Result<(), ShipError> {
+    /// Appends a serializable value. Refuses one whose type does not read what it writes.
+    pub fn value<T: Serialize + DeserializeOwned + 'static>(&mut self, value: &T) -> Result<(), ShipError> {
         let start = self.0.len();
         self.0.push(Kind::Value.byte());
         self.0.extend([0; LENGTH_BYTES]);

@@ -1,11 +1,16 @@
 //! Every way that a value takes, with types that bytes cannot always follow: what comes back is what was sent, or an
 //! error names the attribute.
 
+use std::collections::HashMap;
+
 use firesteel::{StorageLevel, prelude::*};
 
 use crate::{
     support::each_backend,
-    types::{Adjacent, Awkward, Defaults, Flat, Plain, Skips, Tagged, Untagged},
+    types::{
+        Adjacent, Aliased, Awkward, Defaults, Flat, Plain, Skips, Tagged, Untagged,
+        one_sided::{Generic, Positions, Price, ReadsLess, Shifted, Variants, WritesLess},
+    },
 };
 
 /// The values of `T`, made in the tasks of two partitions.
@@ -115,6 +120,11 @@ fn plain_types_come_back() {
 }
 
 #[test]
+fn a_field_with_several_names_comes_back() {
+    all_ways::<Aliased>();
+}
+
+#[test]
 fn a_field_that_is_sometimes_left_out() {
     all_ways::<Skips>();
     all_ways::<Defaults>();
@@ -138,6 +148,39 @@ fn an_enum_with_its_tag_beside_it() {
 #[test]
 fn a_flattened_field() {
     all_ways::<Flat>();
+}
+
+#[test]
+fn a_field_that_is_read_and_never_written() {
+    all_ways::<WritesLess>();
+    all_ways::<Vec<Option<WritesLess>>>();
+}
+
+#[test]
+fn a_field_that_is_written_and_never_read() {
+    all_ways::<ReadsLess>();
+    all_ways::<HashMap<u32, ReadsLess>>();
+}
+
+#[test]
+fn a_field_without_a_name_that_is_only_read_or_only_written() {
+    all_ways::<Generic<u32>>();
+    all_ways::<Positions>();
+}
+
+#[test]
+fn a_field_of_a_variant_that_is_read_and_never_written() {
+    all_ways::<Variants>();
+}
+
+#[test]
+fn a_field_that_is_read_and_never_written_beside_one_that_refuses_made_up_values() {
+    all_ways::<Price>();
+}
+
+#[test]
+fn a_variant_that_is_skipped_in_front_of_others() {
+    all_ways::<Shifted>();
 }
 
 #[test]

@@ -12,6 +12,7 @@ mod buffer;
 mod bulk;
 mod checksum;
 mod compression;
+mod contain;
 mod content;
 mod error;
 pub mod format;
@@ -20,6 +21,7 @@ mod plain;
 mod rows;
 mod shape;
 mod stream;
+mod symmetry;
 #[cfg(test)]
 mod tests;
 mod value;
@@ -35,4 +37,5 @@ pub use frame::{
 pub use rows::Rows;
 pub use shape::Shape;
 pub use stream::{RowsReader, RowsWriter};
+pub use symmetry::Mismatch;
 pub use value::{append_value, read_value};

@@ -9,6 +9,7 @@ use super::bulk::Bulk;
 use super::format::{Decoder, Encoder, RowError};
 use super::frame::FRAME_ROWS_MAX;
 use super::plain::Plain;
+use super::symmetry::{Mismatch, Verdict, compare_value, verdict};
 
 /// Room for at most so many bytes of rows is made before a single one of them was read.
 const RESERVE_BYTES_MAX: usize = 1 << 20;
@@ -46,6 +47,10 @@ enum Way {
     Bulk(Bulk),
     /// The fixed form.
     Plain(Plain),
+    /// Through serde, if the first row of a frame is read as it is written: made-up ones could not show it.
+    Unproven,
+    /// The type does not read what it writes.
+    Refused(&'static Mismatch),
 }
 
 impl<T> Clone for Rows<T> {
@@ -58,8 +63,21 @@ impl<T> Copy for Rows<T> {}
 
 impl<T: 'static> Rows<T> {
     /// The form that every type has. Looks into a table: keep what you get for as long as rows come.
-    pub fn compact() -> Self {
-        Self { way: Bulk::of::<T>().map_or(Way::Serde, Way::Bulk), rows: PhantomData }
+    ///
+    /// A type that does not read what it writes is refused when rows come.
+    pub fn compact() -> Self
+    where
+        T: Serialize + DeserializeOwned,
+    {
+        let way = match Bulk::of::<T>() {
+            Some(bulk) => Way::Bulk(bulk),
+            None => match verdict::<T>() {
+                Verdict::Sound => Way::Serde,
+                Verdict::Unproven => Way::Unproven,
+                Verdict::Refused(mismatch) => Way::Refused(mismatch),
+            },
+        };
+        Self { way, rows: PhantomData }
     }
 
     /// The form of rows that all have the same width: integers, floating-point numbers, and pairs of them.
@@ -87,7 +105,7 @@ impl<T: 'static> Rows<T> {
     /// Appends `rows` to `out`. After an error, a part of them may stand there.
     pub fn encode(&self, rows: &[T], out: &mut Vec<u8>) -> Result<(), RowError>
     where
-        T: Serialize,
+        T: Serialize + DeserializeOwned,
     {
         self.encode_up_to(rows, usize::MAX, out).map(|_| ())
     }
@@ -97,19 +115,24 @@ impl<T: 'static> Rows<T> {
     /// At least one row is taken if there is one, so a loop over the rest ends.
     pub fn encode_up_to(&self, rows: &[T], target: usize, out: &mut Vec<u8>) -> Result<usize, RowError>
     where
-        T: Serialize,
+        T: Serialize + DeserializeOwned,
     {
-        if let Way::Plain(plain) = self.way {
-            let room = target.saturating_sub(out.len()).div_ceil(plain.width).max(1);
-            let taken = &rows[..rows.len().min(room)];
-            plain.encode(taken, out);
-            return Ok(taken.len());
+        match self.way {
+            Way::Serde | Way::Bulk(_) => (),
+            Way::Plain(plain) => {
+                let room = target.saturating_sub(out.len()).div_ceil(plain.width).max(1);
+                let taken = &rows[..rows.len().min(room)];
+                plain.encode(taken, out);
+                return Ok(taken.len());
+            }
+            Way::Unproven => compare_first(rows, out)?,
+            Way::Refused(mismatch) => return Err(refused(mismatch)),
         }
         let mut encoder = Encoder::new(out);
         for (index, row) in rows.iter().enumerate() {
             match self.way {
                 Way::Bulk(bulk) => bulk.encode(row, &mut encoder),
-                Way::Serde | Way::Plain(_) => encoder.append(row)?,
+                Way::Serde | Way::Plain(_) | Way::Unproven | Way::Refused(_) => encoder.append(row)?,
             }
             if encoder.written() >= target {
                 return Ok(index + 1);
@@ -134,6 +157,9 @@ impl<T: 'static> Rows<T> {
             plain.decode(bytes, out);
             return Ok(());
         }
+        if let Way::Refused(mismatch) = self.way {
+            return Err(refused(mismatch));
+        }
         // Rows that take no bytes are bounded as they are in a frame.
         if rows.saturating_sub(bytes.len()) > FRAME_ROWS_MAX as usize {
             return Err(RowError::Ends);
@@ -142,13 +168,27 @@ impl<T: 'static> Rows<T> {
         out.reserve(rows.min(RESERVE_BYTES_MAX / size_of::<T>().max(1)));
         let decoded = match self.way {
             Way::Bulk(bulk) => bulk.decode(bytes, rows, out),
-            Way::Serde | Way::Plain(_) => decode_each(bytes, rows, out),
+            Way::Serde | Way::Plain(_) | Way::Unproven | Way::Refused(_) => decode_each(bytes, rows, out),
         };
         if decoded.is_err() {
             out.truncate(before);
         }
         decoded
     }
+}
+
+/// Compares the first row of a frame, whose bytes are `out`, with what would be read.
+#[cold]
+fn compare_first<T: Serialize + DeserializeOwned>(rows: &[T], out: &[u8]) -> Result<(), RowError> {
+    match rows.first() {
+        Some(row) if out.is_empty() => compare_value(row),
+        Some(_) | None => Ok(()),
+    }
+}
+
+#[cold]
+fn refused(mismatch: &Mismatch) -> RowError {
+    RowError::Asymmetric { mismatch: Box::new(mismatch.clone()) }
 }
 
 fn decode_each<T: DeserializeOwned>(bytes: &[u8], rows: usize, out: &mut Vec<T>) -> Result<(), RowError> {

@@ -43,7 +43,7 @@ pub struct RowsWriter<T, S> {
     content: Option<(u32, ContentSum)>,
 }
 
-impl<T: Serialize + 'static, S: FrameSink> RowsWriter<T, S> {
+impl<T: Serialize + DeserializeOwned + 'static, S: FrameSink> RowsWriter<T, S> {
     /// A writer of frames to `sink`.
     pub fn new(sink: S) -> Self {
         Self::with_frame_bytes(sink, FRAME_TARGET)
@@ -153,7 +153,7 @@ pub struct RowsReader<T, R> {
     ended: bool,
 }
 
-impl<T: DeserializeOwned + 'static, R: Read> RowsReader<T, R> {
+impl<T: Serialize + DeserializeOwned + 'static, R: Read> RowsReader<T, R> {
     /// A reader of the frames in `inner`.
     pub fn new(inner: R) -> Self {
         Self {
@@ -191,7 +191,7 @@ impl<T: DeserializeOwned + 'static, R: Read> RowsReader<T, R> {
     }
 }
 
-impl<T: DeserializeOwned + 'static, R: Read> Iterator for RowsReader<T, R> {
+impl<T: Serialize + DeserializeOwned + 'static, R: Read> Iterator for RowsReader<T, R> {
     type Item = Result<T, CodecError>;
 
     #[inline]

@@ -10,13 +10,13 @@ use super::*;
 
 const ALL: [Compression; 3] = [Compression::None, Compression::Lz4, Compression::Zstd { level: 1 }];
 
-fn write<T: Serialize + 'static>(compression: Compression, rows: &[T]) -> Vec<u8> {
+fn write<T: Serialize + DeserializeOwned + 'static>(compression: Compression, rows: &[T]) -> Vec<u8> {
     let mut writer = RowsWriter::new(FrameWriter::new(Vec::new(), compression).unwrap());
     writer.extend(rows).unwrap();
     writer.finish().unwrap().into_inner()
 }
 
-fn read<T: DeserializeOwned + 'static>(bytes: &[u8]) -> Result<Vec<T>, CodecError> {
+fn read<T: Serialize + DeserializeOwned + 'static>(bytes: &[u8]) -> Result<Vec<T>, CodecError> {
     RowsReader::new(bytes).collect()
 }
 

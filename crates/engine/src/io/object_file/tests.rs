@@ -32,7 +32,7 @@ fn new_file(folder: &tempfile::TempDir) -> (OutputFolder, OutputFile) {
     (folder, file)
 }
 
-fn write<T: Serialize + serde::de::DeserializeOwned>(
+fn write<T: Serialize + serde::de::DeserializeOwned + 'static>(
     folder: &tempfile::TempDir,
     rows: &[T],
     compression: Compression,

@@ -2,9 +2,9 @@
 
 use std::any::type_name;
 use std::fmt;
-use std::marker::PhantomData;
+use std::slice;
 
-use firesteel_storage::codec::{CodecError, Shape, format::Encoder};
+use firesteel_storage::codec::{CodecError, Rows, Shape};
 use serde::{Serialize, de::DeserializeOwned};
 
 use super::format::{BlockHead, Compression, Header, content_check, shape_bytes};
@@ -21,10 +21,10 @@ pub(crate) struct ObjectWriter<T> {
     block: Vec<u8>,
     block_rows: u64,
     total_rows: u64,
-    rows: PhantomData<fn(&T)>,
+    codec: Rows<T>,
 }
 
-impl<T: Serialize + DeserializeOwned> ObjectWriter<T> {
+impl<T: Serialize + DeserializeOwned + 'static> ObjectWriter<T> {
     /// Begins an object file; `file` must be a new one without a codec of its own. Fails for rows that could be written
     /// but not read again.
     pub(crate) fn new(mut file: OutputFile, compression: Compression) -> Result<Self, IoError> {
@@ -36,13 +36,13 @@ impl<T: Serialize + DeserializeOwned> ObjectWriter<T> {
         file.write_all(&Header { compression, shape_length }.to_bytes())?;
         file.write_all(&shape)?;
         let block = Vec::with_capacity(BLOCK_BYTES);
-        Ok(Self { file, compression, block, block_rows: 0, total_rows: 0, rows: PhantomData })
+        Ok(Self { file, compression, block, block_rows: 0, total_rows: 0, codec: Rows::compact() })
     }
 
     /// Adds a row.
     pub(crate) fn push(&mut self, row: &T) -> Result<(), IoError> {
         let before = self.block.len();
-        if let Err(source) = Encoder::new(&mut self.block).append(row) {
+        if let Err(source) = self.codec.encode(slice::from_ref(row), &mut self.block) {
             self.block.truncate(before);
             let (location, row) = (self.file.location().to_string(), self.total_rows);
             let source = Box::new(CodecError::Encode { type_name: type_name::<T>(), source });

@@ -5,6 +5,7 @@ use serde::de::{self, Deserialize, DeserializeSeed, IntoDeserializer, Visitor};
 
 use super::error::RowError;
 use super::limits::{DEPTH_MAX, ROW_DEPTH, UNITS_MAX, WEIGHTLESS_MAX};
+use super::observe::{Asked, ReadObserver, Record};
 
 /// A serde deserializer over bytes that nobody vouches for.
 ///
@@ -19,15 +20,23 @@ use super::limits::{DEPTH_MAX, ROW_DEPTH, UNITS_MAX, WEIGHTLESS_MAX};
 /// # Ok::<(), firesteel_storage::codec::format::RowError>(())
 /// ```
 #[derive(Debug)]
-pub struct Decoder<'de> {
+pub struct Decoder<'de, O = ()> {
     input: &'de [u8],
     depth: u32,
+    observer: O,
 }
 
 impl<'de> Decoder<'de> {
     /// A decoder at the beginning of `input`.
     pub fn new(input: &'de [u8]) -> Self {
-        Self { input, depth: 0 }
+        Self { input, depth: 0, observer: () }
+    }
+}
+
+impl<'de, O: ReadObserver> Decoder<'de, O> {
+    /// A decoder that tells an observer what it is asked for.
+    pub(in crate::codec) fn observed(input: &'de [u8], observer: O) -> Self {
+        Self { input, depth: 0, observer }
     }
 
     /// Takes one row.
@@ -140,7 +149,7 @@ impl<'de> Decoder<'de> {
 
     /// The elements that follow behind their number; no more than the rest can hold.
     #[inline]
-    fn items(&mut self) -> Result<Items<'_, 'de>, RowError> {
+    fn items(&mut self) -> Result<Items<'_, 'de, O>, RowError> {
         let (count, bytes) = (self.length()?, self.input.len());
         let left = count.min(bytes.saturating_add(WEIGHTLESS_MAX));
         let units = count - left;
@@ -149,6 +158,20 @@ impl<'de> Decoder<'de> {
             return Err(RowError::Length { length: count as u64, left: bytes });
         }
         Ok(Items { decoder: self, left, units })
+    }
+
+    /// Reads the fields of a struct, a tuple or a variant.
+    #[inline]
+    fn fields<V: Visitor<'de>>(&mut self, asked: Asked, visitor: V) -> Result<V::Value, RowError> {
+        let open = self.observer.open(asked, self.input.len());
+        let mut items = Items { decoder: self, left: asked.length, units: 0 };
+        let mut read = visitor.visit_seq(&mut items);
+        // The names of a struct's fields include those that serde's `alias` adds, so it takes fewer fields than names.
+        if asked.names.is_empty() {
+            read = read.and_then(|value| items.finish(value));
+        }
+        self.observer.close(open, self.input.len(), read.is_ok());
+        read
     }
 
     /// Runs `visit` one level deeper.
@@ -187,7 +210,7 @@ macro_rules! fixed {
     )*};
 }
 
-impl<'de> de::Deserializer<'de> for &mut Decoder<'de> {
+impl<'de, O: ReadObserver> de::Deserializer<'de> for &mut Decoder<'de, O> {
     type Error = RowError;
 
     numbers! {
@@ -299,38 +322,37 @@ impl<'de> de::Deserializer<'de> for &mut Decoder<'de> {
 
     #[inline]
     fn deserialize_tuple<V: Visitor<'de>>(self, length: usize, visitor: V) -> Result<V::Value, RowError> {
-        let mut items = Items { decoder: self, left: length, units: 0 };
-        let value = visitor.visit_seq(&mut items)?;
-        items.finish(value)
+        self.fields(Asked::tuple(Record::TUPLE, length), visitor)
     }
 
     #[inline]
     fn deserialize_tuple_struct<V: Visitor<'de>>(
         self,
-        _name: &'static str,
+        name: &'static str,
         length: usize,
         visitor: V,
     ) -> Result<V::Value, RowError> {
-        self.deserialize_tuple(length, visitor)
+        self.fields(Asked::tuple(Record::named(name), length), visitor)
     }
 
     #[inline]
     fn deserialize_struct<V: Visitor<'de>>(
         self,
-        _name: &'static str,
+        name: &'static str,
         fields: &'static [&'static str],
         visitor: V,
     ) -> Result<V::Value, RowError> {
-        self.deserialize_tuple(fields.len(), visitor)
+        self.fields(Asked::of_struct(name, fields), visitor)
     }
 
     #[inline]
     fn deserialize_enum<V: Visitor<'de>>(
         self,
-        _name: &'static str,
-        _variants: &'static [&'static str],
+        name: &'static str,
+        variants: &'static [&'static str],
         visitor: V,
     ) -> Result<V::Value, RowError> {
+        self.observer.variants(name, variants);
         self.deeper(|decoder| visitor.visit_enum(decoder))
     }
 
@@ -351,7 +373,7 @@ impl<'de> de::Deserializer<'de> for &mut Decoder<'de> {
     }
 }
 
-impl<'de> de::EnumAccess<'de> for &mut Decoder<'de> {
+impl<'de, O: ReadObserver> de::EnumAccess<'de> for &mut Decoder<'de, O> {
     type Error = RowError;
     type Variant = Self;
 
@@ -361,27 +383,34 @@ impl<'de> de::EnumAccess<'de> for &mut Decoder<'de> {
         let Ok(index) = u32::try_from(index) else {
             return Err(RowError::Invalid { found: index, expected: "a variant" });
         };
+        self.observer.variant(index, self.input.len());
         let index: U32Deserializer<RowError> = index.into_deserializer();
         Ok((seed.deserialize(index)?, self))
     }
 }
 
-impl<'de> de::VariantAccess<'de> for &mut Decoder<'de> {
+impl<'de, O: ReadObserver> de::VariantAccess<'de> for &mut Decoder<'de, O> {
     type Error = RowError;
 
     #[inline]
     fn unit_variant(self) -> Result<(), RowError> {
+        let left = self.input.len();
+        let open = self.observer.open(Asked::of_variant(0, &[]), left);
+        self.observer.close(open, left, true);
         Ok(())
     }
 
     #[inline]
     fn newtype_variant_seed<S: DeserializeSeed<'de>>(self, seed: S) -> Result<S::Value, RowError> {
-        seed.deserialize(self)
+        let open = self.observer.open(Asked::of_variant(1, &[]), self.input.len());
+        let read = seed.deserialize(&mut *self);
+        self.observer.close(open, self.input.len(), read.is_ok());
+        read
     }
 
     #[inline]
     fn tuple_variant<V: Visitor<'de>>(self, length: usize, visitor: V) -> Result<V::Value, RowError> {
-        de::Deserializer::deserialize_tuple(self, length, visitor)
+        self.fields(Asked::of_variant(length, &[]), visitor)
     }
 
     #[inline]
@@ -390,19 +419,19 @@ impl<'de> de::VariantAccess<'de> for &mut Decoder<'de> {
         fields: &'static [&'static str],
         visitor: V,
     ) -> Result<V::Value, RowError> {
-        de::Deserializer::deserialize_tuple(self, fields.len(), visitor)
+        self.fields(Asked::of_variant(fields.len(), fields), visitor)
     }
 }
 
 /// The elements of a sequence, the entries of a map, or the fields of a tuple.
-struct Items<'a, 'de> {
-    decoder: &'a mut Decoder<'de>,
+struct Items<'a, 'de, O> {
+    decoder: &'a mut Decoder<'de, O>,
     left: usize,
     /// Elements behind those, more than the bytes can hold unless elements take no memory.
     units: usize,
 }
 
-impl<'de> Items<'_, 'de> {
+impl<'de, O: ReadObserver> Items<'_, 'de, O> {
     /// A visitor that stops early would leave the rest of the row to be read as something else.
     #[inline]
     fn finish<T>(self, value: T) -> Result<T, RowError> {
@@ -424,7 +453,7 @@ impl<'de> Items<'_, 'de> {
     }
 }
 
-impl<'de> de::SeqAccess<'de> for &mut Items<'_, 'de> {
+impl<'de, O: ReadObserver> de::SeqAccess<'de> for &mut Items<'_, 'de, O> {
     type Error = RowError;
 
     #[inline]
@@ -442,7 +471,7 @@ impl<'de> de::SeqAccess<'de> for &mut Items<'_, 'de> {
     }
 }
 
-impl<'de> de::MapAccess<'de> for &mut Items<'_, 'de> {
+impl<'de, O: ReadObserver> de::MapAccess<'de> for &mut Items<'_, 'de, O> {
     type Error = RowError;
 
     #[inline]

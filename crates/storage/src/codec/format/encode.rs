@@ -4,6 +4,7 @@ use serde::ser::{self, Serialize};
 
 use super::error::RowError;
 use super::limits::{DEPTH_MAX, LONG, ROW_DEPTH, UNITS_MAX, WEIGHTLESS_MAX};
+use super::observe::{Record, WriteObserver};
 
 /// A serde serializer that appends to a vector.
 ///
@@ -17,15 +18,23 @@ use super::limits::{DEPTH_MAX, LONG, ROW_DEPTH, UNITS_MAX, WEIGHTLESS_MAX};
 /// # Ok::<(), firesteel_storage::codec::format::RowError>(())
 /// ```
 #[derive(Debug)]
-pub struct Encoder<'a> {
+pub struct Encoder<'a, O = ()> {
     out: &'a mut Vec<u8>,
     depth: u32,
+    observer: O,
 }
 
 impl<'a> Encoder<'a> {
     /// An encoder behind what is in `out` already.
     pub fn new(out: &'a mut Vec<u8>) -> Self {
-        Self { out, depth: 0 }
+        Self { out, depth: 0, observer: () }
+    }
+}
+
+impl<'a, O: WriteObserver> Encoder<'a, O> {
+    /// An encoder that tells an observer what it writes.
+    pub(in crate::codec) fn observed(out: &'a mut Vec<u8>, observer: O) -> Self {
+        Self { out, depth: 0, observer }
     }
 
     /// Appends one row. After an error, a part of the row may stand at the end of the vector.
@@ -97,6 +106,36 @@ impl<'a> Encoder<'a> {
         fill(&mut self.out[start..]);
     }
 
+    /// Begins a struct, a tuple or a variant.
+    #[inline]
+    fn open(&mut self, record: Record) -> Result<O::Open, RowError> {
+        self.observer.open(record, self.out.len())
+    }
+
+    #[inline]
+    fn close(&mut self, open: O::Open) {
+        self.observer.close(open, self.out.len());
+    }
+
+    /// Begins a variant, one level deeper.
+    #[inline]
+    fn open_variant(
+        &mut self,
+        name: &'static str,
+        index: u32,
+        variant: &'static str,
+    ) -> Result<O::Open, RowError> {
+        self.put_number(u64::from(index));
+        self.deeper()?;
+        self.open(Record { name, variant: Some(variant) })
+    }
+
+    #[inline]
+    fn close_variant(&mut self, open: O::Open) {
+        self.close(open);
+        self.depth -= 1;
+    }
+
     #[inline]
     fn deeper(&mut self) -> Result<(), RowError> {
         self.depth += 1;
@@ -134,16 +173,16 @@ macro_rules! fixed {
     )*};
 }
 
-impl<'a, 'b> ser::Serializer for &'a mut Encoder<'b> {
+impl<'a, 'b, O: WriteObserver> ser::Serializer for &'a mut Encoder<'b, O> {
     type Ok = ();
     type Error = RowError;
-    type SerializeSeq = Items<'a, 'b>;
-    type SerializeMap = Items<'a, 'b>;
-    type SerializeTuple = Fields<'a, 'b>;
-    type SerializeTupleStruct = Fields<'a, 'b>;
-    type SerializeStruct = Fields<'a, 'b>;
-    type SerializeTupleVariant = Variant<'a, 'b>;
-    type SerializeStructVariant = Variant<'a, 'b>;
+    type SerializeSeq = Items<'a, 'b, O>;
+    type SerializeMap = Items<'a, 'b, O>;
+    type SerializeTuple = Fields<'a, 'b, O>;
+    type SerializeTupleStruct = Fields<'a, 'b, O>;
+    type SerializeStruct = Fields<'a, 'b, O>;
+    type SerializeTupleVariant = Variant<'a, 'b, O>;
+    type SerializeStructVariant = Variant<'a, 'b, O>;
 
     numbers! {
         serialize_u16(u16) by put_number; serialize_u32(u32) by put_number; serialize_u64(u64) by put_number;
@@ -198,11 +237,13 @@ impl<'a, 'b> ser::Serializer for &'a mut Encoder<'b> {
     #[inline]
     fn serialize_unit_variant(
         self,
-        _name: &'static str,
+        name: &'static str,
         index: u32,
-        _variant: &'static str,
+        variant: &'static str,
     ) -> Result<(), RowError> {
         self.put_number(u64::from(index));
+        let open = self.open(Record { name, variant: Some(variant) })?;
+        self.close(open);
         Ok(())
     }
 
@@ -218,56 +259,62 @@ impl<'a, 'b> ser::Serializer for &'a mut Encoder<'b> {
     #[inline]
     fn serialize_newtype_variant<T: Serialize + ?Sized>(
         self,
-        _name: &'static str,
+        name: &'static str,
         index: u32,
-        _variant: &'static str,
+        variant: &'static str,
         value: &T,
     ) -> Result<(), RowError> {
-        self.put_number(u64::from(index));
-        self.deeper()?;
+        let open = self.open_variant(name, index, variant)?;
+        self.observer.field(&open, "");
         value.serialize(&mut *self)?;
-        self.depth -= 1;
+        self.close_variant(open);
         Ok(())
     }
 
     #[inline]
-    fn serialize_seq(self, length: Option<usize>) -> Result<Items<'a, 'b>, RowError> {
+    fn serialize_seq(self, length: Option<usize>) -> Result<Items<'a, 'b, O>, RowError> {
         let start = self.written();
         self.start_items(length)?;
         Ok(Items { start, announced: length, found: 0, encoder: self })
     }
 
     #[inline]
-    fn serialize_map(self, length: Option<usize>) -> Result<Items<'a, 'b>, RowError> {
+    fn serialize_map(self, length: Option<usize>) -> Result<Items<'a, 'b, O>, RowError> {
         self.serialize_seq(length)
     }
 
     #[inline]
-    fn serialize_tuple(self, _length: usize) -> Result<Fields<'a, 'b>, RowError> {
-        Ok(Fields { encoder: self })
+    fn serialize_tuple(self, _length: usize) -> Result<Fields<'a, 'b, O>, RowError> {
+        let open = self.open(Record::TUPLE)?;
+        Ok(Fields { encoder: self, open })
     }
 
     #[inline]
-    fn serialize_tuple_struct(self, _name: &'static str, _length: usize) -> Result<Fields<'a, 'b>, RowError> {
-        Ok(Fields { encoder: self })
+    fn serialize_tuple_struct(
+        self,
+        name: &'static str,
+        _length: usize,
+    ) -> Result<Fields<'a, 'b, O>, RowError> {
+        let open = self.open(Record::named(name))?;
+        Ok(Fields { encoder: self, open })
     }
 
     #[inline]
-    fn serialize_struct(self, _name: &'static str, _length: usize) -> Result<Fields<'a, 'b>, RowError> {
-        Ok(Fields { encoder: self })
+    fn serialize_struct(self, name: &'static str, _length: usize) -> Result<Fields<'a, 'b, O>, RowError> {
+        let open = self.open(Record::named(name))?;
+        Ok(Fields { encoder: self, open })
     }
 
     #[inline]
     fn serialize_tuple_variant(
         self,
-        _name: &'static str,
+        name: &'static str,
         index: u32,
-        _variant: &'static str,
+        variant: &'static str,
         _length: usize,
-    ) -> Result<Variant<'a, 'b>, RowError> {
-        self.put_number(u64::from(index));
-        self.deeper()?;
-        Ok(Variant { encoder: self })
+    ) -> Result<Variant<'a, 'b, O>, RowError> {
+        let open = self.open_variant(name, index, variant)?;
+        Ok(Variant { encoder: self, open })
     }
 
     #[inline]
@@ -277,7 +324,7 @@ impl<'a, 'b> ser::Serializer for &'a mut Encoder<'b> {
         index: u32,
         variant: &'static str,
         length: usize,
-    ) -> Result<Variant<'a, 'b>, RowError> {
+    ) -> Result<Variant<'a, 'b, O>, RowError> {
         self.serialize_tuple_variant(name, index, variant, length)
     }
 
@@ -288,14 +335,14 @@ impl<'a, 'b> ser::Serializer for &'a mut Encoder<'b> {
 
 /// The elements of a sequence or the entries of a map.
 #[derive(Debug)]
-pub struct Items<'a, 'b> {
-    encoder: &'a mut Encoder<'b>,
+pub struct Items<'a, 'b, O> {
+    encoder: &'a mut Encoder<'b, O>,
     start: usize,
     announced: Option<usize>,
     found: usize,
 }
 
-impl Items<'_, '_> {
+impl<O: WriteObserver> Items<'_, '_, O> {
     #[inline]
     fn close(self) -> Result<(), RowError> {
         let Self { encoder, start, announced, found } = self;
@@ -315,7 +362,7 @@ impl Items<'_, '_> {
     }
 }
 
-impl ser::SerializeSeq for Items<'_, '_> {
+impl<O: WriteObserver> ser::SerializeSeq for Items<'_, '_, O> {
     type Ok = ();
     type Error = RowError;
 
@@ -331,7 +378,7 @@ impl ser::SerializeSeq for Items<'_, '_> {
     }
 }
 
-impl ser::SerializeMap for Items<'_, '_> {
+impl<O: WriteObserver> ser::SerializeMap for Items<'_, '_, O> {
     type Ok = ();
     type Error = RowError;
 
@@ -354,44 +401,48 @@ impl ser::SerializeMap for Items<'_, '_> {
 
 /// The fields of a tuple or a struct.
 #[derive(Debug)]
-pub struct Fields<'a, 'b> {
-    encoder: &'a mut Encoder<'b>,
+pub struct Fields<'a, 'b, O: WriteObserver> {
+    encoder: &'a mut Encoder<'b, O>,
+    open: O::Open,
 }
 
 /// The fields of a variant, one level deeper.
 #[derive(Debug)]
-pub struct Variant<'a, 'b> {
-    encoder: &'a mut Encoder<'b>,
+pub struct Variant<'a, 'b, O: WriteObserver> {
+    encoder: &'a mut Encoder<'b, O>,
+    open: O::Open,
 }
 
-/// A field is its value; `$end` is what follows the last.
+/// A field is its value; `$close` is what follows the last.
 macro_rules! fields {
-    ($type:ident, $end:expr; $($trait:ident :: $method:ident),*; $($named:ident :: $named_method:ident),*) => {
-        $(impl ser::$trait for $type<'_, '_> {
+    ($type:ident, $close:ident; $($trait:ident :: $method:ident),*; $($named:ident :: $named_method:ident),*) => {
+        $(impl<O: WriteObserver> ser::$trait for $type<'_, '_, O> {
             type Ok = ();
             type Error = RowError;
 
             #[inline]
             fn $method<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), RowError> {
+                self.encoder.observer.field(&self.open, "");
                 value.serialize(&mut *self.encoder)
             }
 
             #[inline]
             fn end(self) -> Result<(), RowError> {
-                $end(self);
+                self.encoder.$close(self.open);
                 Ok(())
             }
         })*
-        $(impl ser::$named for $type<'_, '_> {
+        $(impl<O: WriteObserver> ser::$named for $type<'_, '_, O> {
             type Ok = ();
             type Error = RowError;
 
             #[inline]
             fn $named_method<T: Serialize + ?Sized>(
                 &mut self,
-                _name: &'static str,
+                name: &'static str,
                 value: &T,
             ) -> Result<(), RowError> {
+                self.encoder.observer.field(&self.open, name);
                 value.serialize(&mut *self.encoder)
             }
 
@@ -402,14 +453,14 @@ macro_rules! fields {
 
             #[inline]
             fn end(self) -> Result<(), RowError> {
-                $end(self);
+                self.encoder.$close(self.open);
                 Ok(())
             }
         })*
     };
 }
 
-fields!(Fields, |_| ();
+fields!(Fields, close;
     SerializeTuple::serialize_element, SerializeTupleStruct::serialize_field; SerializeStruct::serialize_field);
-fields!(Variant, |variant: Variant<'_, '_>| variant.encoder.depth -= 1;
+fields!(Variant, close_variant;
     SerializeTupleVariant::serialize_field; SerializeStructVariant::serialize_field);

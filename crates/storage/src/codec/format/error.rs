@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use crate::codec::symmetry::Mismatch;
+
 /// Why a row cannot be written as bytes, or bytes are not the rows they should be.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -72,6 +74,10 @@ pub enum RowError {
          remove serde's `skip_serializing_if` attribute from it"
     )]
     FieldLeftOut { field: &'static str },
+
+    /// The type writes other fields or variants than it reads.
+    #[error("{mismatch}")]
+    Asymmetric { mismatch: Box<Mismatch> },
 
     /// The type's own `Serialize` or `Deserialize` refused.
     #[error("{message}")]

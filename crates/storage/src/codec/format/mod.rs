@@ -18,9 +18,11 @@ mod decode;
 mod encode;
 mod error;
 mod limits;
+mod observe;
 #[cfg(test)]
 mod tests;
 
 pub use decode::Decoder;
 pub use encode::Encoder;
 pub use error::RowError;
+pub(super) use observe::{Asked, ReadObserver, Record, WriteObserver};

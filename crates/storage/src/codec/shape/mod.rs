@@ -7,10 +7,12 @@
 //! Names of structs do not count, nor do newtypes, boxes and the kind of a collection; names and order of fields and
 //! variants do. What cannot be seen, because a type refuses all made-up values, is `_` and equals nothing but `_`.
 
+mod explore;
 mod node;
 #[cfg(test)]
 mod tests;
 mod text;
 mod trace;
 
+pub(super) use explore::{Explored, explore_values};
 pub use text::Shape;

@@ -21,26 +21,55 @@ pub(super) enum Node {
     Enum(Vec<(&'static str, NodeId)>),
     /// The same type as the place so many named types above.
     Again(usize),
+    /// A second name of a field, for which nothing is read.
+    NoField,
+}
+
+/// When a place of a type is done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Goal {
+    /// When it was asked for.
+    Seen,
+    /// When it was part of a whole value.
+    Made,
 }
 
 /// The places of a type. The first is the type itself.
 #[derive(Debug)]
 pub(super) struct Tree {
+    goal: Goal,
     nodes: Vec<Node>,
-}
-
-impl Default for Tree {
-    fn default() -> Self {
-        Self { nodes: vec![Node::Unseen] }
-    }
+    /// Whether each place was part of a whole value.
+    is_made: Vec<bool>,
+    /// Counts what was learnt: two runs between which it stays are the same.
+    changes: usize,
 }
 
 impl Tree {
     pub(super) const ROOT: NodeId = 0;
 
+    pub(super) fn new(goal: Goal) -> Self {
+        Self { goal, nodes: vec![Node::Unseen], is_made: vec![false], changes: 0 }
+    }
+
+    pub(super) fn goal(&self) -> Goal {
+        self.goal
+    }
+
+    pub(super) fn changes(&self) -> usize {
+        self.changes
+    }
+
     pub(super) fn add(&mut self) -> NodeId {
         self.nodes.push(Node::Unseen);
+        self.is_made.push(false);
         self.nodes.len() - 1
+    }
+
+    /// Notes that a place was part of a whole value.
+    pub(super) fn set_made(&mut self, id: NodeId) {
+        self.changes += usize::from(!self.is_made[id]);
+        self.is_made[id] = true;
     }
 
     pub(super) fn len(&self) -> usize {
@@ -52,19 +81,22 @@ impl Tree {
     }
 
     pub(super) fn set(&mut self, id: NodeId, node: Node) {
+        self.changes += 1;
         self.nodes[id] = node;
     }
 
-    /// Whether everything below a place was seen.
+    /// Whether everything below a place is done.
     pub(super) fn is_complete(&self, id: NodeId) -> bool {
+        let is_done = self.goal == Goal::Seen || self.is_made[id];
         match self.get(id) {
             Node::Unseen => false,
-            Node::Leaf(_) | Node::Again(_) => true,
-            Node::Option(inner) | Node::Sequence(inner) => self.is_complete(*inner),
-            Node::Map(key, value) => self.is_complete(*key) && self.is_complete(*value),
-            Node::Tuple(items) => items.iter().all(|item| self.is_complete(*item)),
+            Node::Leaf(_) => is_done,
+            Node::Again(_) | Node::NoField => true,
+            Node::Option(inner) | Node::Sequence(inner) => is_done && self.is_complete(*inner),
+            Node::Map(key, value) => is_done && self.is_complete(*key) && self.is_complete(*value),
+            Node::Tuple(items) => is_done && items.iter().all(|item| self.is_complete(*item)),
             Node::Struct(fields) | Node::Enum(fields) => {
-                fields.iter().all(|(_, item)| self.is_complete(*item))
+                is_done && fields.iter().all(|(_, item)| self.is_complete(*item))
             }
         }
     }
@@ -73,7 +105,12 @@ impl Tree {
     pub(super) fn is_finite(&self, id: NodeId) -> bool {
         match self.get(id) {
             Node::Again(_) => false,
-            Node::Unseen | Node::Leaf(_) | Node::Option(_) | Node::Sequence(_) | Node::Map(..) => true,
+            Node::Unseen
+            | Node::Leaf(_)
+            | Node::Option(_)
+            | Node::Sequence(_)
+            | Node::Map(..)
+            | Node::NoField => true,
             Node::Tuple(items) => items.iter().all(|item| self.is_finite(*item)),
             Node::Struct(fields) => fields.iter().all(|(_, item)| self.is_finite(*item)),
             Node::Enum(variants) => variants.iter().any(|(_, item)| self.is_finite(*item)),
@@ -89,6 +126,7 @@ impl Tree {
     fn write(&self, id: NodeId, out: &mut String) {
         match self.get(id) {
             Node::Unseen => out.push('_'),
+            Node::NoField => (),
             Node::Leaf(name) => out.push_str(name),
             Node::Again(levels) => {
                 // Writing to a string does not fail.
@@ -140,7 +178,8 @@ impl Tree {
         out: &mut String,
     ) {
         out.push_str(open);
-        for (index, (name, item)) in items.iter().enumerate() {
+        let fields = items.iter().filter(|(_, item)| !matches!(self.get(*item), Node::NoField));
+        for (index, (name, item)) in fields.enumerate() {
             let _ = write!(out, "{}{name}{between}", if index > 0 { ", " } else { "" });
             self.write(*item, out);
         }

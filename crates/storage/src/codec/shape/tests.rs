@@ -78,6 +78,19 @@ fn a_type_that_refuses_some_values_is_seen_to_its_end() {
 }
 
 #[test]
+fn a_second_name_of_a_field_is_no_field() {
+    #[derive(Deserialize)]
+    #[expect(dead_code, reason = "only its shape is asked for")]
+    struct Aliased {
+        first: u32,
+        #[serde(alias = "then")]
+        second: Option<String>,
+    }
+
+    has_shape::<Vec<Aliased>>("[{first: u32, second: Option<String>}]");
+}
+
+#[test]
 fn what_cannot_be_seen_is_left_open() {
     struct Never;
     impl<'de> Deserialize<'de> for Never {

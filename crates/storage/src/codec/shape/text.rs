@@ -5,8 +5,8 @@ use std::fmt::{self, Write as _};
 use serde::de::DeserializeOwned;
 use xxhash_rust::xxh3::xxh3_128;
 
-use super::node::Tree;
-use super::trace;
+use super::explore::explore;
+use super::node::{Goal, Tree};
 use crate::codec::format::RowError;
 
 /// The text of a shape is not longer than this.
@@ -26,8 +26,8 @@ pub struct Shape(String);
 impl Shape {
     /// The shape of `T`. Fails for a type that no bytes of this codec can be read as.
     pub fn of<T: DeserializeOwned>() -> Result<Self, RowError> {
-        let mut tree = Tree::default();
-        trace::explore::<T>(&mut tree)?;
+        let mut tree = Tree::new(Goal::Seen);
+        explore::<T>(&mut tree, |_| true)?;
         Ok(Self::shortened(tree.text()))
     }
 

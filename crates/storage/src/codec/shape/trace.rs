@@ -1,19 +1,19 @@
-//! A deserializer of made-up values that writes down what it is asked for: [`explore`].
+//! A deserializer of made-up values that writes down what it is asked for: [`At`].
 
 use std::any::type_name;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use serde::de::value::U32Deserializer;
-use serde::de::{self, DeserializeOwned, DeserializeSeed, IntoDeserializer, Visitor};
+use serde::de::{self, DeserializeSeed, IntoDeserializer, Visitor};
 
-use super::node::{Node, NodeId, Tree};
+use super::node::{Goal, Node, NodeId, Tree};
 use crate::codec::format::RowError;
 
-/// A type is run at most so many times, and written down up to so many places.
-const RUNS_MAX: usize = 2000;
+/// A type is written down up to so many places.
 const NODES_MAX: usize = 20_000;
 /// Places lie at most so deep in each other; a type without a name may hold itself.
 const DEPTH_MAX: u32 = 200;
+/// Small values of a type are made inside of each other at most so deep.
+const SMALL_MAX: usize = 8;
 
 /// Values for types that do not take any text, number or byte string.
 const TEXTS: [&str; 8] = [
@@ -28,42 +28,10 @@ const TEXTS: [&str; 8] = [
 ];
 const NUMBERS: [u8; 3] = [1, 0, 100];
 const BYTES: [&[u8]; 4] = [&[], &[0; 16], &[0; 32], &[1]];
-const TRIES_MAX: usize = 8;
-
-/// Runs the `Deserialize` of `T` until all of it was seen, or no value helps.
-///
-/// Fails only if the type asks for what the format cannot say.
-pub(super) fn explore<T: DeserializeOwned>(tree: &mut Tree) -> Result<(), RowError> {
-    let mut tries = Vec::new();
-    for _ in 0..RUNS_MAX {
-        let mut run = Run { tree, tries: &tries, last: None, named: Vec::new(), refused: None };
-        let at = At { run: &mut run, node: Tree::ROOT, depth: 0 };
-        // The values are not the user's, so a panic about them is none either.
-        let ended = catch_unwind(AssertUnwindSafe(|| T::deserialize(at).map(drop)));
-        let (last, refused) = (run.last, run.refused.take());
-        if let Some(refused) = refused {
-            return Err(refused);
-        }
-        match ended {
-            Ok(Ok(())) if tree.is_complete(Tree::ROOT) => break,
-            Ok(Ok(()) | Err(Stop::SeenBefore)) => (),
-            Ok(Err(Stop::Full)) => break,
-            Ok(Err(Stop::Refused)) | Err(_) => {
-                let Some(last) = last else { break };
-                tries.resize(tree.len(), 0);
-                tries[last] += 1;
-                if tries[last] >= TRIES_MAX {
-                    break;
-                }
-            }
-        }
-    }
-    Ok(())
-}
 
 /// Why a run ended before its value was made.
 #[derive(Debug, thiserror::Error)]
-enum Stop {
+pub(super) enum Stop {
     /// The type itself stands inside the type. That place is written down and not entered again.
     #[error("the type was seen before")]
     SeenBefore,
@@ -82,28 +50,62 @@ impl de::Error for Stop {
 }
 
 /// One run of a type's `Deserialize`.
-struct Run<'a> {
+pub(super) struct Run<'a> {
     tree: &'a mut Tree,
     /// How many values the leaf at each place has refused.
     tries: &'a [usize],
     /// The leaf that got a value last.
-    last: Option<NodeId>,
+    pub(super) last: Option<NodeId>,
     /// The named types that this place is in.
-    named: Vec<&'static str>,
-    refused: Option<RowError>,
+    named: Vec<Named>,
+    /// How many of those are values that only have to be small.
+    small: usize,
+    /// The places that were part of the value.
+    pub(super) visited: Vec<NodeId>,
+    pub(super) refused: Option<RowError>,
+}
+
+/// A named type that is being made.
+struct Named {
+    name: &'static str,
+    node: NodeId,
+    is_small: bool,
+}
+
+impl<'a> Run<'a> {
+    pub(super) fn new(tree: &'a mut Tree, tries: &'a [usize]) -> Self {
+        Self { tree, tries, last: None, named: Vec::new(), small: 0, visited: Vec::new(), refused: None }
+    }
+
+    /// Whether there is something to be learnt at a place.
+    fn wants(&self, node: NodeId) -> bool {
+        self.small == 0 && !self.tree.is_complete(node)
+    }
+
+    /// Ends the named type that was entered last.
+    fn leave(&mut self) {
+        let left = self.named.pop();
+        self.small -= usize::from(left.is_some_and(|named| named.is_small));
+    }
 }
 
 /// A place of the type in a run.
-struct At<'r, 'a> {
+pub(super) struct At<'r, 'a> {
     run: &'r mut Run<'a>,
     node: NodeId,
     depth: u32,
 }
 
-impl<'a> At<'_, 'a> {
+impl<'r, 'a> At<'r, 'a> {
+    /// The type itself.
+    pub(super) fn root(run: &'r mut Run<'a>) -> Self {
+        Self { run, node: Tree::ROOT, depth: 0 }
+    }
+
     /// Notes a leaf; returns how many values it has refused before.
     fn leaf(&mut self, name: &'static str) -> usize {
         self.run.last = Some(self.node);
+        self.run.visited.push(self.node);
         if matches!(self.run.tree.get(self.node), Node::Unseen) {
             self.run.tree.set(self.node, Node::Leaf(name));
         }
@@ -121,6 +123,7 @@ impl<'a> At<'_, 'a> {
         known: impl Fn(&Node) -> Option<Vec<NodeId>>,
         make: impl FnOnce(&[NodeId]) -> Node,
     ) -> Result<Vec<NodeId>, Stop> {
+        self.run.visited.push(self.node);
         let node = self.run.tree.get(self.node);
         if !matches!(node, Node::Unseen) {
             // Another kind of value than before: what an adjacently tagged enum holds.
@@ -139,14 +142,28 @@ impl<'a> At<'_, 'a> {
         At { depth: self.depth + 1, run: &mut *self.run, node }
     }
 
-    /// Enters the type `T`, unless it is inside of itself.
+    /// Enters the type `T`. Inside of itself, it is noted and not entered; when the same place comes again and values
+    /// are to be made, a small one of what stands above is.
     fn enter<T>(&mut self) -> Result<(), Stop> {
         let name = type_name::<T>();
-        if let Some(above) = self.run.named.iter().rev().position(|named| *named == name) {
-            self.run.tree.set(self.node, Node::Again(above + 1));
-            return Err(Stop::SeenBefore);
+        let above = self.run.named.iter().rev().position(|named| named.name == name);
+        let mut is_small = false;
+        if let Some(above) = above {
+            let was_noted = matches!(self.run.tree.get(self.node), Node::Again(_));
+            if !was_noted {
+                self.run.tree.set(self.node, Node::Again(above + 1));
+            }
+            if !was_noted || self.run.tree.goal() == Goal::Seen {
+                return Err(Stop::SeenBefore);
+            }
+            if self.run.small >= SMALL_MAX {
+                return Err(Stop::Full);
+            }
+            is_small = true;
+            self.run.small += 1;
+            self.node = self.run.named[self.run.named.len() - 1 - above].node;
         }
-        self.run.named.push(name);
+        self.run.named.push(Named { name, node: self.node, is_small });
         Ok(())
     }
 
@@ -173,8 +190,18 @@ impl<'a> At<'_, 'a> {
         let known = |node: &Node| if let Node::Struct(fields) = node { Some(ids(fields)) } else { None };
         let make =
             |items: &[NodeId]| Node::Struct(names.iter().copied().zip(items.iter().copied()).collect());
-        let items = self.below(names.len(), known, make)?;
-        self.fields(items, visitor)
+        let ids = self.below(names.len(), known, make)?;
+        let Self { run, node, depth } = self;
+        let mut items = Items { at: At { run: &mut *run, node, depth }, items: ids.into_iter() };
+        let value = visitor.visit_seq(&mut items)?;
+        // Names that serde's `alias` adds stand among those of the fields, and no field is read for them.
+        let Items { items: unread, .. } = items;
+        for node in unread {
+            if matches!(run.tree.get(node), Node::Unseen) {
+                run.tree.set(node, Node::NoField);
+            }
+        }
+        Ok(value)
     }
 }
 
@@ -250,24 +277,20 @@ impl<'de> de::Deserializer<'de> for At<'_, '_> {
         self.enter::<V::Value>()?;
         let Self { run, node, depth } = self;
         let value = visitor.visit_newtype_struct(At { run: &mut *run, node, depth: depth + 1 })?;
-        run.named.pop();
+        run.leave();
         Ok(value)
     }
 
     fn deserialize_option<V: Visitor<'de>>(mut self, visitor: V) -> Result<V::Value, Stop> {
         let known = |node: &Node| if let Node::Option(inner) = node { Some(vec![*inner]) } else { None };
         let inner = self.below(1, known, |items| Node::Option(items[0]))?[0];
-        if self.run.tree.is_complete(inner) {
-            visitor.visit_none()
-        } else {
-            visitor.visit_some(self.inside(inner))
-        }
+        if self.run.wants(inner) { visitor.visit_some(self.inside(inner)) } else { visitor.visit_none() }
     }
 
     fn deserialize_seq<V: Visitor<'de>>(mut self, visitor: V) -> Result<V::Value, Stop> {
         let known = |node: &Node| if let Node::Sequence(inner) = node { Some(vec![*inner]) } else { None };
         let mut items = self.below(1, known, |items| Node::Sequence(items[0]))?;
-        items.retain(|inner| !self.run.tree.is_complete(*inner));
+        items.retain(|inner| self.run.wants(*inner));
         self.fields(items, visitor)
     }
 
@@ -275,7 +298,7 @@ impl<'de> de::Deserializer<'de> for At<'_, '_> {
         let known =
             |node: &Node| if let Node::Map(key, value) = node { Some(vec![*key, *value]) } else { None };
         let mut items = self.below(2, known, |items| Node::Map(items[0], items[1]))?;
-        if items.iter().all(|item| self.run.tree.is_complete(*item)) {
+        if !items.iter().any(|item| self.run.wants(*item)) {
             items.clear();
         }
         visitor.visit_map(Items { at: self, items: items.into_iter() })
@@ -294,7 +317,7 @@ impl<'de> de::Deserializer<'de> for At<'_, '_> {
         self.enter::<V::Value>()?;
         let Self { run, node, depth } = self;
         let value = At { run: &mut *run, node, depth }.tuple(length, visitor)?;
-        run.named.pop();
+        run.leave();
         Ok(value)
     }
 
@@ -307,7 +330,7 @@ impl<'de> de::Deserializer<'de> for At<'_, '_> {
         self.enter::<V::Value>()?;
         let Self { run, node, depth } = self;
         let value = At { run: &mut *run, node, depth }.named_fields(fields, visitor)?;
-        run.named.pop();
+        run.leave();
         Ok(value)
     }
 
@@ -322,14 +345,13 @@ impl<'de> de::Deserializer<'de> for At<'_, '_> {
         let make =
             |items: &[NodeId]| Node::Enum(variants.iter().copied().zip(items.iter().copied()).collect());
         let items = self.below(variants.len(), known, make)?;
-        let tree = &*self.run.tree;
-        let unseen = items.iter().position(|item| !tree.is_complete(*item));
-        let index =
-            unseen.or_else(|| items.iter().position(|item| tree.is_finite(*item))).ok_or(Stop::Full)?;
+        let wanted = items.iter().position(|item| self.run.wants(*item));
+        let finite = || items.iter().position(|item| self.run.tree.is_finite(*item));
+        let index = wanted.or_else(finite).ok_or(Stop::Full)?;
         let Self { run, depth, .. } = self;
         let variant = At { run: &mut *run, node: items[index], depth: depth + 1 };
         let value = visitor.visit_enum(Variant { at: variant, index: index as u32 })?;
-        run.named.pop();
+        run.leave();
         Ok(value)
     }
 

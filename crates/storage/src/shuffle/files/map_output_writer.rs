@@ -4,6 +4,7 @@ use std::io::Write;
 
 use firesteel_types::{AttemptId, PartitionId, ShuffleId};
 use serde::Serialize;
+use serde::de::DeserializeOwned;
 
 use super::error::ShuffleFileError;
 use super::index::{Index, Origin};
@@ -103,7 +104,7 @@ impl MapOutputWriter {
     }
 
     /// A writer of rows to the block. It must be finished before the next block begins.
-    pub fn rows<T: Serialize + 'static>(&mut self) -> RowsWriter<T, &mut Self> {
+    pub fn rows<T: Serialize + DeserializeOwned + 'static>(&mut self) -> RowsWriter<T, &mut Self> {
         RowsWriter::new(self)
     }
 

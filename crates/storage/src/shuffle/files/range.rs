@@ -6,6 +6,7 @@ use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::sync::Arc;
 
+use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::error::{Damage, ShuffleFileError};
@@ -74,7 +75,7 @@ impl FileRange {
     /// The rows, of which no one is wrong: each frame is checked before its rows are given out.
     ///
     /// Hand an error of it to [`diagnose`](Self::diagnose).
-    pub fn rows<T: DeserializeOwned + 'static>(&self) -> RowsReader<T, RangeReader> {
+    pub fn rows<T: Serialize + DeserializeOwned + 'static>(&self) -> RowsReader<T, RangeReader> {
         RowsReader::new(self.reader())
     }
 

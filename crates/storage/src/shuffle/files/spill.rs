@@ -4,6 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use serde::Serialize;
+use serde::de::DeserializeOwned;
 
 use super::error::ShuffleFileError;
 use super::partitioned::{Block, PartitionedFile};
@@ -60,7 +61,7 @@ impl SpillWriter {
     }
 
     /// A writer of rows to the partition. It must be finished before the next partition begins.
-    pub fn rows<T: Serialize + 'static>(&mut self) -> RowsWriter<T, &mut Self> {
+    pub fn rows<T: Serialize + DeserializeOwned + 'static>(&mut self) -> RowsWriter<T, &mut Self> {
         RowsWriter::new(self)
     }
 
