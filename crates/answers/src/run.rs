@@ -5,11 +5,11 @@ use firesteel::prelude::*;
 use tempfile::TempDir;
 
 use crate::{
-    case::{Backend, Between, Case, Keep, KindName, Memory, Narrow, Op, Plan},
-    faults::Folder,
+    case::{Backend, Between, Case, Job, Keep, KindName, Memory, Narrow, Op, Plan},
+    faults::{self, Folder},
     jobs::{self, Setting, Trouble},
     kind::{Kind, Large, Nested, Plain, Set, Sparse, Text, Unit},
-    ops,
+    ops::{self, Built},
 };
 
 /// How often a job is tried whose input was made again in another order while it ran, which the engine refuses to mix.
@@ -51,12 +51,13 @@ fn run_kind<K: Kind>(case: &Case) -> Result<Verdict> {
     };
     for (number, job) in case.jobs.iter().enumerate() {
         if let Some(fault) = job.before {
-            spoil(fault, &folder);
+            spoil(fault, &ctx, &folder)?;
         }
         let place = job.node.min(nodes.len() - 1);
+        let node = disturbed(&ctx, case, job, &nodes[place], &folder);
         let checked = tried(case, |attempt| {
             let name = format!("{number}-{attempt}");
-            let setting = Setting { ctx: &ctx, case, folder: &folder, node: &nodes[place], place, name };
+            let setting = Setting { ctx: &ctx, case, folder: &folder, node: &node, place, name };
             Ok(jobs::check(&setting, job.action)?)
         });
         match checked {
@@ -94,12 +95,19 @@ fn start(case: &Case, folder: &Folder) -> firesteel::Result<Context> {
     builder.start()
 }
 
-fn spoil(fault: Between, folder: &Folder) {
+fn spoil(fault: Between, ctx: &Context, folder: &Folder) -> firesteel::Result<()> {
     match fault {
-        Between::KillExecutor => folder.kill_executor(),
+        Between::KillExecutor { is_noticed } => return faults::kill_executor_of(ctx, is_noticed),
         Between::RemoveOutput { pick } => folder.spoil_output(pick, true),
         Between::DamageOutput { pick } => folder.spoil_output(pick, false),
     };
+    Ok(())
+}
+
+/// The RDD of a job, with what goes wrong in its last stage.
+fn disturbed<K: Kind>(ctx: &Context, case: &Case, job: &Job, node: &Built<K>, folder: &Folder) -> Built<K> {
+    let Some(fault) = &job.during else { return node.clone() };
+    Built { rdd: faults::build::<K>(ctx, &node.rdd, fault, case.backend, folder), model: node.model.clone() }
 }
 
 /// Why a step of a case did not work.
