@@ -236,6 +236,8 @@ pub(crate) enum Sides {
 pub(crate) struct Fault {
     /// Tells the faults of a case apart.
     pub(crate) id: u32,
+    /// The first partition in which it may happen: the later, the more tasks of the stage have ended.
+    pub(crate) partition: u32,
     /// Which row of a partition sets it off.
     pub(crate) row: u64,
     pub(crate) act: Act,

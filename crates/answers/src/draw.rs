@@ -235,7 +235,8 @@ impl Draw {
             (2, Act::DamageOutput),
         ]);
         let row = self.pick(&[(3, 0), (2, 5), (2, 70), (1, 1_500)]);
-        Fault { id: self.faults, row, act }
+        let partition = self.pick(&[(5, 0), (2, 1), (2, 2), (1, 4)]);
+        Fault { id: self.faults, partition, row, act }
     }
 
     fn op(&mut self) -> Op {
@@ -340,6 +341,8 @@ impl Draw {
         let most = self.pick(&[(1, 0), (2, 1), (3, 20), (3, 1_700), (1, 100_000)]);
         let (seed, depth) = (self.rng.next_u64(), 1 + self.rng.below(3) as u32);
         let offset = [0.0, 1e9, 1e15, -3e12][self.rng.below(4)];
+        // What is sampled twice is another sample only where outputs can be lost.
+        let samples = if self.backend == Backend::Cluster { 3 } else { 1 };
         let (key, is_odd, partitions) = (self.below(300), seed % 2 == 1, self.partitions());
         self.pick(&[
             (8, Action::Rows(RowAction::Collect)),
@@ -371,7 +374,7 @@ impl Draw {
             (2, Action::File(FileAction::SaveAsObjects)),
             (1, Action::File(FileAction::HalfCheckpoint { keep: seed })),
             (1, Action::TakeRowsThatPanic { most: 1_500 }),
-            (1, Action::SampleByKey { percent: 50, seed, partitions }),
+            (samples, Action::SampleByKey { percent: 50, seed, partitions }),
         ])
     }
 }

@@ -183,8 +183,9 @@ pub(crate) fn build<K: Kind>(
     }
     let env = (folder.clone(), fault, ctx.accumulator("", DeadlyReport::default()));
     let marked = rdd.with(env).map_partitions_keeping_partitioner(|(folder, fault, report), rows| {
+        let is_due = TaskContext::current().is_some_and(|task| task.partition().0 >= fault.partition);
         Rows::new(rows.enumerate().map(move |(place, row)| {
-            if place as u64 == fault.row {
+            if is_due && place as u64 == fault.row {
                 set_off(folder, fault, report);
             }
             row

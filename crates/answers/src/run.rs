@@ -90,7 +90,8 @@ fn start(case: &Case, folder: &Folder) -> firesteel::Result<Context> {
         .set("firesteel.shuffle.io.maxRetries", 1)?
         .set("firesteel.shuffle.io.retryWait", "20ms")?;
     if let Memory::Bytes(bytes) = case.memory {
-        builder = builder.set("firesteel.memory.budget", bytes)?;
+        // A number alone would be mebibytes.
+        builder = builder.set("firesteel.memory.budget", format!("{bytes}b"))?;
     }
     builder.start()
 }
