@@ -15,7 +15,7 @@ use crate::{
     model::{Model, after, after_pairing, fits, fits_pairing},
 };
 
-/// The most rows that an RDD of a case may have.
+/// The most rows that an RDD of any case may have.
 const ROWS_MAX: usize = 60_000;
 
 impl Case {
@@ -123,17 +123,8 @@ impl Draw {
         let rows = if is_large {
             self.pick(&[(1, 0), (1, 3), (3, 100), (5, 300)])
         } else {
-            // Few rows are never short of memory.
-            let many = if self.memory == Memory::Ample { 1 } else { 3 };
-            self.pick(&[
-                (4, 0),
-                (4, 1),
-                (6, 2),
-                (25, 60),
-                (31, 1_000),
-                (22 * many, 8_000),
-                (6 * many, 30_000),
-            ])
+            let most = self.rows_max() as u64 / 2;
+            self.pick(&[(4, 0), (4, 1), (6, 2), (20, 60), (31, most / 30), (27, most / 4), (8, most)])
         };
         let rows = if rows > 2 { rows / 2 + self.below(rows) } else { rows };
         let keys = self.pick(&[(1, 1), (2, 5), (3, 100), (3, 3_000), (1, 100_000)]);
@@ -179,8 +170,16 @@ impl Draw {
         (parent, model)
     }
 
+    /// The most rows that an RDD of this case may have.
     fn rows_max(&self) -> usize {
-        if self.kind == KindName::Large { 600 } else { ROWS_MAX }
+        if self.kind == KindName::Large {
+            return 600;
+        }
+        match self.memory {
+            Memory::Ample => ROWS_MAX,
+            // A few times what fits: with more, a case takes minutes and says nothing new.
+            Memory::Bytes(bytes) => ROWS_MAX.min(bytes as usize / 32),
+        }
     }
 
     fn pairing(&mut self, depth: usize) -> (Plan, Model) {
@@ -242,9 +241,11 @@ impl Draw {
     fn op(&mut self) -> Op {
         // Large rows are there to be held in small numbers, which is known only while they stream.
         let narrow = if self.kind == KindName::Large { 75 } else { 40 };
+        // What was kept is of use in a later job, after something else was lost.
+        let keep = if self.backend == Backend::Cluster { 30 } else { 17 };
         if self.chance(narrow) {
             Op::Narrow(self.narrow())
-        } else if self.chance(83) {
+        } else if !self.chance(keep) {
             Op::Shuffle { op: self.shuffle(), partitions: self.partitions() }
         } else {
             Op::Keep(self.keep())
