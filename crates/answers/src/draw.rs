@@ -113,7 +113,8 @@ impl Draw {
         let depth = 3 + self.rng.below(4);
         let (plan, _) = self.plan(depth);
         let jobs = self.jobs(&plan);
-        let shuffle_service = self.chance(50);
+        // With a service less is lost when an executor dies.
+        let shuffle_service = self.chance(30);
         let Self { seed, kind, backend, memory, .. } = self;
         Case { seed, kind, backend, memory, shuffle_service, plan, jobs }
     }
@@ -285,7 +286,7 @@ impl Draw {
     fn shuffle(&mut self) -> Shuffle {
         let descending = self.chance(40);
         let (from, to) = (self.below(500), 500 + self.below(5_000));
-        let repartition = if self.backend == Backend::Cluster { 4 } else { 2 };
+        let repartition = if self.backend == Backend::Cluster { 8 } else { 2 };
         self.pick(&[
             (1, Shuffle::PartitionBy),
             (repartition, Shuffle::Repartition),
@@ -320,7 +321,7 @@ impl Draw {
         let is_cluster = self.backend == Backend::Cluster;
         let job = |draw: &mut Self, place: usize| {
             let node = if place == 0 || draw.chance(50) { 0 } else { draw.rng.below(nodes) };
-            let before = (place > 0 && draw.chance(45)).then(|| draw.between());
+            let before = (place > 0 && draw.chance(if is_cluster { 65 } else { 45 })).then(|| draw.between());
             let action = draw.action();
             let during = draw.chance(if is_cluster { 30 } else { 15 }).then(|| draw.fault());
             Job { node, action, before, during }

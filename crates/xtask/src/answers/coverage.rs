@@ -47,7 +47,7 @@ const SHORT_OF_MEMORY: &[&str] = &[
 ];
 
 /// How many cases run on each backend.
-const CASES: [(&str, &str); 3] = [("local", "1500"), ("shipped", "1000"), ("cluster", "300")];
+const CASES: [(&str, &str); 3] = [("local", "400"), ("shipped", "300"), ("cluster", "60")];
 
 /// Adds the instrumentation to the crates that hold those files, and to the one that their generic functions are
 /// compiled in. Everything else is the build of every day.
