@@ -33,7 +33,7 @@ pub(crate) enum KindName {
     Unit,
     /// Values of which serde skips a field, so that they cannot be read back without names.
     Sparse,
-    /// Values of a quarter of a megabyte, which are counted while they live.
+    /// Values of an eighth of a megabyte, which are counted while they live.
     Large,
 }
 
@@ -113,24 +113,7 @@ pub(crate) enum Op {
 /// An operator without a shuffle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Narrow {
-    Map {
-        keys: u64,
-        salt: u64,
-    },
-    Filter {
-        modulus: u64,
-    },
-    FlatMap {
-        most: u64,
-    },
-    MapValues {
-        salt: u64,
-    },
-    FlatMapValues {
-        most: u64,
-    },
-    /// Keys become values and values keys.
-    Swap,
+    Rows(RowByRow),
     MapPartitions,
     /// Each partition up to its first row that is marked. The iterator gives rows again if it is asked again.
     MapWhile {
@@ -139,9 +122,6 @@ pub(crate) enum Narrow {
     /// The first rows of each partition, by `scan`, which gives rows again if it is asked again.
     Scan {
         most: u64,
-    },
-    Boxed {
-        depth: u32,
     },
     Glom,
     Prune {
@@ -164,6 +144,33 @@ pub(crate) enum Narrow {
     },
     RandomSplits {
         seed: u64,
+    },
+}
+
+/// An operator that sees one row at a time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum RowByRow {
+    Map {
+        keys: u64,
+        salt: u64,
+    },
+    Filter {
+        modulus: u64,
+    },
+    FlatMap {
+        most: u64,
+    },
+    MapValues {
+        salt: u64,
+    },
+    FlatMapValues {
+        most: u64,
+    },
+    /// Keys become values and values keys.
+    Swap,
+    /// As many maps behind each other, each of them boxed.
+    Boxed {
+        depth: u32,
     },
 }
 
@@ -229,6 +236,8 @@ pub(crate) enum Sides {
 pub(crate) struct Fault {
     /// Tells the faults of a case apart.
     pub(crate) id: u32,
+    /// The first partition in which it may happen: the later, the more tasks of the stage have ended.
+    pub(crate) partition: u32,
     /// Which row of a partition sets it off.
     pub(crate) row: u64,
     pub(crate) act: Act,
@@ -259,14 +268,23 @@ pub(crate) struct Job {
     pub(crate) action: Action,
     /// What goes wrong before it.
     pub(crate) before: Option<Between>,
+    /// What goes wrong in its last stage.
+    pub(crate) during: Option<Fault>,
 }
 
 /// What goes wrong between two jobs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Between {
-    KillExecutor,
-    RemoveOutput { pick: u64 },
-    DamageOutput { pick: u64 },
+    /// An executor dies, and the job begins before or after the driver knows.
+    KillExecutor {
+        is_noticed: bool,
+    },
+    RemoveOutput {
+        pick: u64,
+    },
+    DamageOutput {
+        pick: u64,
+    },
 }
 
 /// What a job asks for.

@@ -8,13 +8,14 @@ use firesteel_types::Rng;
 use crate::{
     case::{
         Act, Action, Backend, Between, Case, Fault, FileAction, FoldAction, From, Job, JoinName, Keep,
-        KeyedAction, KindName, Memory, Narrow, Op, Pairing, Plan, RowAction, Shape, Shuffle, Sides, Source,
+        KeyedAction, KindName, Memory, Narrow, Op, Pairing, Plan, RowAction, RowByRow, Shape, Shuffle, Sides,
+        Source,
     },
     kind::{Bits, Large, Nested, Plain, Set, Sparse, Text, Unit},
     model::{Model, after, after_pairing, fits, fits_pairing},
 };
 
-/// The most rows that an RDD of a case may have.
+/// The most rows that an RDD of any case may have.
 const ROWS_MAX: usize = 60_000;
 
 impl Case {
@@ -45,6 +46,7 @@ struct Draw {
     kind: KindName,
     bits: Bits,
     backend: Backend,
+    memory: Memory,
     faults: u32,
 }
 
@@ -58,6 +60,7 @@ impl Draw {
             kind: KindName::Plain,
             bits: Bits::of::<Plain>(),
             backend: Backend::Local,
+            memory: Memory::Ample,
             faults: 0,
         }
     }
@@ -92,47 +95,57 @@ impl Draw {
             (7, KindName::Set),
             (5, KindName::Unit),
             (6, KindName::Sparse),
-            (6, KindName::Large),
+            (8, KindName::Large),
         ]);
         self.bits = self.kind.bits();
-        let memory = match self.kind {
+        self.memory = if self.kind == KindName::Large {
             // One row has to fit.
-            KindName::Large => Memory::Ample,
-            _ => self.pick(&[
+            Memory::Ample
+        } else {
+            self.pick(&[
                 (25, Memory::Ample),
-                (20, Memory::Bytes(64 << 10)),
+                (30, Memory::Bytes(64 << 10)),
                 (20, Memory::Bytes(256 << 10)),
-                (20, Memory::Bytes(1 << 20)),
-                (15, Memory::Bytes(4 << 20)),
-            ]),
+                (15, Memory::Bytes(1 << 20)),
+                (10, Memory::Bytes(4 << 20)),
+            ])
         };
         let depth = 3 + self.rng.below(4);
         let (plan, _) = self.plan(depth);
         let jobs = self.jobs(&plan);
-        let shuffle_service = self.chance(50);
-        Case { seed: self.seed, kind: self.kind, backend: self.backend, memory, shuffle_service, plan, jobs }
+        // With a service less is lost when an executor dies.
+        let shuffle_service = self.chance(30);
+        let Self { seed, kind, backend, memory, .. } = self;
+        Case { seed, kind, backend, memory, shuffle_service, plan, jobs }
     }
 
     fn source(&mut self) -> Source {
-        let rows = match self.kind {
-            KindName::Large => self.pick(&[(1, 0), (1, 3), (4, 64), (4, 160)]),
-            _ => self.pick(&[(4, 0), (4, 1), (6, 2), (25, 60), (31, 1_000), (22, 8_000), (8, 30_000)]),
+        let is_large = self.kind == KindName::Large;
+        let rows = if is_large {
+            self.pick(&[(1, 0), (1, 3), (3, 100), (5, 300)])
+        } else {
+            let most = self.rows_max() as u64 / 2;
+            self.pick(&[(4, 0), (4, 1), (6, 2), (20, 60), (31, most / 30), (27, most / 4), (8, most)])
         };
         let rows = if rows > 2 { rows / 2 + self.below(rows) } else { rows };
         let keys = self.pick(&[(1, 1), (2, 5), (3, 100), (3, 3_000), (1, 100_000)]);
         let shape = self.pick(&[
             (4, Shape::Uniform { keys }),
             (2, Shape::HeavyHead { keys }),
-            (2, Shape::HeavyTail { keys }),
+            (4, Shape::HeavyTail { keys }),
             (2, Shape::Giant { keys }),
             (1, Shape::Alike),
             (3, Shape::Unique),
         ]);
-        let from = match self.kind {
-            KindName::Large => From::Range,
-            _ => self.pick(&[(5, From::Parallelize), (5, From::Range), (4, From::Unordered)]),
+        let from = if is_large {
+            From::Range
+        } else {
+            // Where outputs can be lost, what is made of them again should be other rows.
+            let unordered = if self.backend == Backend::Cluster { 12 } else { 4 };
+            self.pick(&[(5, From::Parallelize), (5, From::Range), (unordered, From::Unordered)])
         };
-        Source { from, shape, rows, partitions: 1 + self.rng.below(6) as u32, seed: self.rng.next_u64() }
+        let partitions = 1 + self.rng.below(if is_large { 3 } else { 6 }) as u32;
+        Source { from, shape, rows, partitions, seed: self.rng.next_u64() }
     }
 
     /// A lineage of `depth` operators, with what it holds.
@@ -147,7 +160,7 @@ impl Draw {
         }
         let (parent, model) = self.plan(depth - 1);
         for _ in 0..20 {
-            let op = if self.chance(12) { self.fault() } else { self.op() };
+            let op = if self.chance(12) { Op::Fault(self.fault()) } else { self.op() };
             if fits(&op, &model) {
                 let after = after(&op, &model, self.bits);
                 if after.len() <= self.rows_max() {
@@ -158,8 +171,16 @@ impl Draw {
         (parent, model)
     }
 
+    /// The most rows that an RDD of this case may have.
     fn rows_max(&self) -> usize {
-        if self.kind == KindName::Large { 400 } else { ROWS_MAX }
+        if self.kind == KindName::Large {
+            return 600;
+        }
+        match self.memory {
+            Memory::Ample => ROWS_MAX,
+            // A few times what fits: with more, a case takes minutes and says nothing new.
+            Memory::Bytes(bytes) => ROWS_MAX.min(bytes as usize / 32),
+        }
     }
 
     fn pairing(&mut self, depth: usize) -> (Plan, Model) {
@@ -203,7 +224,7 @@ impl Draw {
         ])
     }
 
-    fn fault(&mut self) -> Op {
+    fn fault(&mut self) -> Fault {
         self.faults += 1;
         let act = self.pick(&[
             (2, Act::Panic),
@@ -214,14 +235,21 @@ impl Draw {
             (2, Act::DamageOutput),
         ]);
         let row = self.pick(&[(3, 0), (2, 5), (2, 70), (1, 1_500)]);
-        Op::Fault(Fault { id: self.faults, row, act })
+        let partition = self.pick(&[(5, 0), (2, 1), (2, 2), (1, 4)]);
+        Fault { id: self.faults, partition, row, act }
     }
 
     fn op(&mut self) -> Op {
-        match self.rng.below(10) {
-            0..4 => Op::Narrow(self.narrow()),
-            4..9 => Op::Shuffle { op: self.shuffle(), partitions: self.partitions() },
-            _ => Op::Keep(self.keep()),
+        // Large rows are there to be held in small numbers, which is known only while they stream.
+        let narrow = if self.kind == KindName::Large { 75 } else { 40 };
+        // What was kept is of use in a later job, after something else was lost.
+        let keep = if self.backend == Backend::Cluster { 30 } else { 17 };
+        if self.chance(narrow) {
+            Op::Narrow(self.narrow())
+        } else if !self.chance(keep) {
+            Op::Shuffle { op: self.shuffle(), partitions: self.partitions() }
+        } else {
+            Op::Keep(self.keep())
         }
     }
 
@@ -231,16 +259,16 @@ impl Draw {
         let modulus = 2 + self.below(40);
         let partitions = self.partitions();
         self.pick(&[
-            (2, Narrow::Map { keys, salt }),
-            (1, Narrow::Filter { modulus }),
-            (1, Narrow::FlatMap { most }),
-            (1, Narrow::MapValues { salt }),
-            (1, Narrow::FlatMapValues { most }),
-            (1, Narrow::Swap),
+            (2, Narrow::Rows(RowByRow::Map { keys, salt })),
+            (1, Narrow::Rows(RowByRow::Filter { modulus })),
+            (1, Narrow::Rows(RowByRow::FlatMap { most })),
+            (1, Narrow::Rows(RowByRow::MapValues { salt })),
+            (1, Narrow::Rows(RowByRow::FlatMapValues { most })),
+            (1, Narrow::Rows(RowByRow::Swap)),
             (1, Narrow::MapPartitions),
             (2, Narrow::MapWhile { modulus: modulus * 5 }),
             (2, Narrow::Scan { most: modulus * 10 }),
-            (1, Narrow::Boxed { depth: modulus as u32 }),
+            (1, Narrow::Rows(RowByRow::Boxed { depth: modulus as u32 })),
             (1, Narrow::Glom),
             (1, Narrow::Prune { modulus: 2 + partitions % 3 }),
             (1, Narrow::ZipWithIndex),
@@ -258,9 +286,10 @@ impl Draw {
     fn shuffle(&mut self) -> Shuffle {
         let descending = self.chance(40);
         let (from, to) = (self.below(500), 500 + self.below(5_000));
+        let repartition = if self.backend == Backend::Cluster { 8 } else { 2 };
         self.pick(&[
             (1, Shuffle::PartitionBy),
-            (2, Shuffle::Repartition),
+            (repartition, Shuffle::Repartition),
             (1, Shuffle::ReduceByKey),
             (1, Shuffle::FoldByKey),
             (1, Shuffle::AggregateByKey),
@@ -289,18 +318,22 @@ impl Draw {
 
     fn jobs(&mut self, plan: &Plan) -> Vec<Job> {
         let nodes = plan.nodes().len();
+        let is_cluster = self.backend == Backend::Cluster;
         let job = |draw: &mut Self, place: usize| {
             let node = if place == 0 || draw.chance(50) { 0 } else { draw.rng.below(nodes) };
-            let before = (place > 0 && draw.chance(45)).then(|| draw.between());
-            Job { node, action: draw.action(), before }
+            let before = (place > 0 && draw.chance(if is_cluster { 65 } else { 45 })).then(|| draw.between());
+            let action = draw.action();
+            let during = draw.chance(if is_cluster { 30 } else { 15 }).then(|| draw.fault());
+            Job { node, action, before, during }
         };
-        (0..=self.rng.below(3)).map(|place| job(self, place)).collect()
+        (0..=self.rng.below(if is_cluster { 4 } else { 3 })).map(|place| job(self, place)).collect()
     }
 
     fn between(&mut self) -> Between {
-        let pick = self.rng.next_u64();
+        let (pick, is_noticed) = (self.rng.next_u64(), self.chance(60));
+        let kills = if self.backend == Backend::Cluster { 3 } else { 1 };
         self.pick(&[
-            (1, Between::KillExecutor),
+            (kills, Between::KillExecutor { is_noticed }),
             (2, Between::RemoveOutput { pick }),
             (1, Between::DamageOutput { pick }),
         ])
@@ -310,6 +343,8 @@ impl Draw {
         let most = self.pick(&[(1, 0), (2, 1), (3, 20), (3, 1_700), (1, 100_000)]);
         let (seed, depth) = (self.rng.next_u64(), 1 + self.rng.below(3) as u32);
         let offset = [0.0, 1e9, 1e15, -3e12][self.rng.below(4)];
+        // What is sampled twice is another sample only where outputs can be lost.
+        let samples = if self.backend == Backend::Cluster { 3 } else { 1 };
         let (key, is_odd, partitions) = (self.below(300), seed % 2 == 1, self.partitions());
         self.pick(&[
             (8, Action::Rows(RowAction::Collect)),
@@ -341,7 +376,7 @@ impl Draw {
             (2, Action::File(FileAction::SaveAsObjects)),
             (1, Action::File(FileAction::HalfCheckpoint { keep: seed })),
             (1, Action::TakeRowsThatPanic { most: 1_500 }),
-            (1, Action::SampleByKey { percent: 50, seed, partitions }),
+            (samples, Action::SampleByKey { percent: 50, seed, partitions }),
         ])
     }
 }

@@ -7,12 +7,12 @@
 use std::{
     fs,
     path::{Path, PathBuf},
-    process,
-    sync::atomic::{AtomicBool, Ordering},
+    process, thread,
+    time::{Duration, Instant},
 };
 
 use firesteel::{Accumulate, prelude::*};
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::process::{Pid, Signal, getppid, kill_process};
 use serde::{Deserialize, Serialize, Serializer};
 
 use crate::{
@@ -21,7 +21,13 @@ use crate::{
     shape::mixed,
 };
 
-/// The folder of a case, below which processes find each other, and the faults that have happened.
+/// How long the driver may take to notice that an executor is gone.
+const NOTICE_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// How often it is asked whether it has.
+const NOTICE_POLL_INTERVAL: Duration = Duration::from_millis(5);
+
+/// The folder of a case, with what its processes write and the faults that have happened.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Folder(String);
 
@@ -42,30 +48,6 @@ impl Folder {
     /// Whether this is the first time that the fault is due.
     fn claims(&self, fault: u32) -> bool {
         fs::File::create_new(self.join(&format!("fault-{fault}"))).is_ok()
-    }
-
-    /// Lets others know that this process runs tasks.
-    fn register(&self) {
-        static IS_REGISTERED: AtomicBool = AtomicBool::new(false);
-        if is_executor() && !IS_REGISTERED.swap(true, Ordering::Relaxed) {
-            let _ = fs::write(self.join(&format!("executor-{}", process::id())), "");
-        }
-    }
-
-    /// The executors that have run tasks with a fault in them, but for this process.
-    fn executors(&self) -> Vec<u32> {
-        let entries = fs::read_dir(&self.0).into_iter().flatten().flatten();
-        let id = |entry: fs::DirEntry| entry.file_name().to_str()?.strip_prefix("executor-")?.parse().ok();
-        entries.filter_map(id).filter(|id| *id != process::id()).collect()
-    }
-
-    /// Kills an executor; whether there was one.
-    pub(crate) fn kill_executor(&self) -> bool {
-        self.executors().into_iter().any(|id| {
-            let _ = fs::remove_file(self.join(&format!("executor-{id}")));
-            let id = i32::try_from(id).ok().and_then(Pid::from_raw);
-            id.is_some_and(|id| kill_process(id, Signal::KILL).is_ok())
-        })
     }
 
     /// Removes or damages a file of a map output; whether there was one.
@@ -108,8 +90,48 @@ fn damage(file: &Path, pick: u64) -> bool {
     fs::write(&other, bytes).is_ok() && fs::rename(&other, file).is_ok()
 }
 
+/// The first argument of executors.
+const EXECUTOR: &str = "--firesteel-executor";
+
 fn is_executor() -> bool {
-    std::env::args().nth(1).is_some_and(|first| first == "--firesteel-executor")
+    std::env::args().nth(1).is_some_and(|first| first == EXECUTOR)
+}
+
+/// The executors of this process's driver, but for this process itself: children of the driver.
+fn executors() -> Vec<Pid> {
+    let driver = if is_executor() { getppid() } else { Pid::from_raw(process::id().cast_signed()) };
+    let Some(driver) = driver.map(|driver| driver.as_raw_nonzero().to_string()) else { return Vec::new() };
+    let is_ours = |process: &Path| {
+        let read = |name| fs::read_to_string(process.join(name)).unwrap_or_default();
+        // The second field is the program's name in parentheses, which may hold anything.
+        let stat = read("stat");
+        let parent = stat.rsplit_once(')').and_then(|(_, fields)| fields.split_whitespace().nth(1));
+        parent == Some(driver.as_str()) && read("cmdline").split('\0').nth(1) == Some(EXECUTOR)
+    };
+    let processes = fs::read_dir("/proc").into_iter().flatten().flatten().map(|entry| entry.path());
+    let id = |path: PathBuf| path.file_name()?.to_str()?.parse().ok().and_then(Pid::from_raw);
+    let mut found: Vec<Pid> = processes.filter(|process| is_ours(process)).filter_map(id).collect();
+    found.retain(|id| id.as_raw_nonzero().get() != process::id().cast_signed());
+    found
+}
+
+/// Kills one of the other executors; whether there was one.
+fn kill_executor() -> bool {
+    executors().first().is_some_and(|id| kill_process(*id, Signal::KILL).is_ok())
+}
+
+/// Kills an executor, and may wait until the driver has noticed.
+pub(crate) fn kill_executor_of(ctx: &Context, is_noticed: bool) -> firesteel::Result<()> {
+    let gone =
+        || Ok::<_, firesteel::Error>(ctx.status()?.executors().iter().filter(|one| !one.is_active).count());
+    let before = gone()?;
+    if kill_executor() && is_noticed {
+        let until = Instant::now() + NOTICE_TIMEOUT;
+        while gone()? == before && Instant::now() < until {
+            thread::sleep(NOTICE_POLL_INTERVAL);
+        }
+    }
+    Ok(())
 }
 
 /// Kills its process when it is serialized, if it was armed: between the publication of a task's output and its report.
@@ -161,9 +183,9 @@ pub(crate) fn build<K: Kind>(
     }
     let env = (folder.clone(), fault, ctx.accumulator("", DeadlyReport::default()));
     let marked = rdd.with(env).map_partitions_keeping_partitioner(|(folder, fault, report), rows| {
-        folder.register();
+        let is_due = TaskContext::current().is_some_and(|task| task.partition().0 >= fault.partition);
         Rows::new(rows.enumerate().map(move |(place, row)| {
-            if place as u64 == fault.row {
+            if is_due && place as u64 == fault.row {
                 set_off(folder, fault, report);
             }
             row
@@ -182,8 +204,8 @@ fn set_off(folder: &Folder, fault: &Fault, report: &Accumulator<DeadlyReport>) {
         }
         Act::KillBeforeReport => report.add((folder.clone(), fault.id)),
         Act::KillPeer => {
-            if !folder.executors().is_empty() && folder.claims(fault.id) {
-                folder.kill_executor();
+            if !executors().is_empty() && folder.claims(fault.id) {
+                kill_executor();
             }
         }
         Act::RemoveOutput | Act::DamageOutput => {

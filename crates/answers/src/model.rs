@@ -92,6 +92,12 @@ impl Model {
         Self { partitions, known, is_steady: self.is_steady, streams: self.streams }
     }
 
+    /// The same with each row changed, as far as the kind can hold it.
+    fn each_row(&self, known: Known, bits: Bits, change: impl Fn(Code) -> Vec<Code>) -> Self {
+        let rows = |row: &Code| change(*row).into_iter().map(|row| bits.clip(row)).collect::<Vec<_>>();
+        self.each_partition(known, |partition| partition.iter().flat_map(rows).collect())
+    }
+
     /// Rows behind a shuffle.
     fn behind_shuffle(&self, known: Known, rows: Vec<Code>) -> Self {
         Self { partitions: vec![rows], known, is_steady: self.is_steady, streams: false }

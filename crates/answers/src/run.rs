@@ -5,11 +5,11 @@ use firesteel::prelude::*;
 use tempfile::TempDir;
 
 use crate::{
-    case::{Backend, Between, Case, Keep, KindName, Memory, Narrow, Op, Plan},
-    faults::Folder,
+    case::{Backend, Between, Case, Job, Keep, KindName, Memory, Narrow, Op, Plan},
+    faults::{self, Folder},
     jobs::{self, Setting, Trouble},
     kind::{Kind, Large, Nested, Plain, Set, Sparse, Text, Unit},
-    ops,
+    ops::{self, Built},
 };
 
 /// How often a job is tried whose input was made again in another order while it ran, which the engine refuses to mix.
@@ -51,12 +51,13 @@ fn run_kind<K: Kind>(case: &Case) -> Result<Verdict> {
     };
     for (number, job) in case.jobs.iter().enumerate() {
         if let Some(fault) = job.before {
-            spoil(fault, &folder);
+            spoil(fault, &ctx, &folder)?;
         }
         let place = job.node.min(nodes.len() - 1);
+        let node = disturbed(&ctx, case, job, &nodes[place], &folder);
         let checked = tried(case, |attempt| {
             let name = format!("{number}-{attempt}");
-            let setting = Setting { ctx: &ctx, case, folder: &folder, node: &nodes[place], place, name };
+            let setting = Setting { ctx: &ctx, case, folder: &folder, node: &node, place, name };
             Ok(jobs::check(&setting, job.action)?)
         });
         match checked {
@@ -89,17 +90,25 @@ fn start(case: &Case, folder: &Folder) -> firesteel::Result<Context> {
         .set("firesteel.shuffle.io.maxRetries", 1)?
         .set("firesteel.shuffle.io.retryWait", "20ms")?;
     if let Memory::Bytes(bytes) = case.memory {
-        builder = builder.set("firesteel.memory.budget", bytes)?;
+        // A number alone would be mebibytes.
+        builder = builder.set("firesteel.memory.budget", format!("{bytes}b"))?;
     }
     builder.start()
 }
 
-fn spoil(fault: Between, folder: &Folder) {
+fn spoil(fault: Between, ctx: &Context, folder: &Folder) -> firesteel::Result<()> {
     match fault {
-        Between::KillExecutor => folder.kill_executor(),
+        Between::KillExecutor { is_noticed } => return faults::kill_executor_of(ctx, is_noticed),
         Between::RemoveOutput { pick } => folder.spoil_output(pick, true),
         Between::DamageOutput { pick } => folder.spoil_output(pick, false),
     };
+    Ok(())
+}
+
+/// The RDD of a job, with what goes wrong in its last stage.
+fn disturbed<K: Kind>(ctx: &Context, case: &Case, job: &Job, node: &Built<K>, folder: &Folder) -> Built<K> {
+    let Some(fault) = &job.during else { return node.clone() };
+    Built { rdd: faults::build::<K>(ctx, &node.rdd, fault, case.backend, folder), model: node.model.clone() }
 }
 
 /// Why a step of a case did not work.
@@ -170,5 +179,34 @@ fn reason(case: &Case, error: &str) -> Option<Reason> {
         Some(Reason::RanAgain)
     } else {
         None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::case::{Action, FoldAction, From, Pairing, Shape, Sides, Source};
+
+    /// The values of one key in a cogroup cannot be spilled, so this tells whether memory is short.
+    fn cogroup_of_one_key(memory: Memory) -> Case {
+        let source = Source { from: From::Range, shape: Shape::Alike, rows: 5_000, partitions: 2, seed: 5 };
+        let side = || Box::new(Plan::Source(source.clone()));
+        let pairing = Pairing::Cogroup { sides: Sides::Two, partitions: 1 };
+        let count = Job { node: 0, action: Action::Fold(FoldAction::Count), before: None, during: None };
+        Case {
+            seed: 1,
+            kind: KindName::Text,
+            backend: Backend::Local,
+            memory,
+            shuffle_service: false,
+            plan: Plan::Two(pairing, side(), side()),
+            jobs: vec![count],
+        }
+    }
+
+    #[test]
+    fn a_case_has_as_little_memory_as_it_says() {
+        assert_eq!(run(&cogroup_of_one_key(Memory::Ample)), Verdict::Right);
+        assert_eq!(run(&cogroup_of_one_key(Memory::Bytes(64 << 10))), Verdict::Refused("memory"));
     }
 }

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use anyhow::Result;
 
 use crate::{
-    case::{Backend, Case, KindName, Memory, Narrow, Op, Plan, Source},
+    case::{Backend, Case, KindName, Memory, Narrow, Op, Plan, RowByRow, Source},
     kind::Bits,
     model::{Model, fits, fits_pairing},
     watch::{Outcome, Runner},
@@ -48,6 +48,11 @@ fn smaller(case: &Case) -> Vec<Case> {
             calmer.jobs[job].before = None;
             found.push(calmer);
         }
+        if case.jobs[job].during.is_some() {
+            let mut calmer = case.clone();
+            calmer.jobs[job].during = None;
+            found.push(calmer);
+        }
     }
     let plans = smaller_plans(&case.plan);
     found.extend(plans.into_iter().map(|plan| Case { plan, ..case.clone() }));
@@ -75,8 +80,9 @@ fn smaller_plans(plan: &Plan) -> Vec<Plan> {
             let mut found = vec![(**parent).clone()];
             let with = |parent| Plan::One(op.clone(), Box::new(parent));
             found.extend(smaller_plans(parent).into_iter().map(with));
-            if let Op::Narrow(Narrow::Boxed { depth: 2.. }) = op {
-                found.push(Plan::One(Op::Narrow(Narrow::Boxed { depth: 1 }), parent.clone()));
+            if let Op::Narrow(Narrow::Rows(RowByRow::Boxed { depth: 2.. })) = op {
+                let shallow = Op::Narrow(Narrow::Rows(RowByRow::Boxed { depth: 1 }));
+                found.push(Plan::One(shallow, parent.clone()));
             }
             found
         }

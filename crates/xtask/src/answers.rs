@@ -26,10 +26,10 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
         [flag, names @ ..] if flag == "--defects" => defects::run(names),
         [flag] if flag == "--coverage" => coverage::run(),
         [flag, file] if flag == "--case" => {
-            process::run(Command::new(build(&process::root(), &target()?, "")?).arg("case").arg(file))
+            process::run(Command::new(build(&process::root(), &target()?)?).arg("case").arg(file))
         }
         [flag, ..] if flag == "--case" => bail!("`answers --case` takes the name of one file"),
-        _ => process::run(Command::new(build(&process::root(), &target()?, "")?).arg("run").args(args)),
+        _ => process::run(Command::new(build(&process::root(), &target()?)?).arg("run").args(args)),
     }
 }
 
@@ -39,12 +39,9 @@ fn target() -> Result<PathBuf> {
     Ok(program.ancestors().nth(2).context("this program lies in no build")?.to_owned())
 }
 
-/// Builds the comparison of the tree at `root` with more flags for the compiler; gives its program.
-fn build(root: &Path, target: &Path, flags: &str) -> Result<PathBuf> {
+/// Builds the comparison of the tree at `root`; gives its program.
+fn build(root: &Path, target: &Path) -> Result<PathBuf> {
     let mut cargo = process::cargo(&["build", "--package", PROGRAM]);
-    if !flags.is_empty() {
-        cargo.env("RUSTFLAGS", flags);
-    }
     process::run(cargo.current_dir(root).env("CARGO_TARGET_DIR", target))?;
     Ok(target.join("debug").join(PROGRAM))
 }

@@ -53,7 +53,8 @@ pub(super) fn sample<K: Kind>(
     let by_value = drawn(&node.rdd)?.map(|row| (mixed(K::code(&row).1), row));
     let dealt = by_value.partition_by(partitions).map(|(_, row)| row).boxed();
     let act = [Act::KillSelf, Act::KillPeer, Act::RemoveOutput][(seed % 3) as usize];
-    let fault = Fault { id: 1_000, row: 3, act };
+    // Not in the first partition, whose rows have to be of the same run as those of the others.
+    let fault = Fault { id: 1_000, partition: partitions / 2, row: 3, act };
     let found = faults::build::<K>(ctx, &dealt, &fault, setting.case.backend, setting.folder).collect()?;
     part_of(&node.model, found.iter().map(K::code).collect())?;
 

@@ -1,4 +1,4 @@
-//! What a kind of rows must be able to do.
+//! What a kind of rows must be able to do: [`Kind`], and [`Coded`] for its keys and values.
 
 use std::{fmt::Debug, hash::Hash};
 
@@ -6,20 +6,38 @@ use firesteel::prelude::*;
 
 use crate::shape::Code;
 
+/// A type whose values are made from numbers, and numbers from them.
+pub(crate) trait Coded: Data + Ord + Hash + Debug {
+    /// Which bits of a number a value can stand for.
+    const BITS: u64;
+
+    /// The value of a number that has no other bits.
+    fn of(code: u64) -> Self;
+
+    /// The number that the value was made from.
+    fn code(&self) -> u64;
+}
+
 /// Types of a key and a value.
 pub(crate) trait Kind: 'static {
-    type Key: Data + Ord + Hash + Debug;
-    type Value: Data + Ord + Hash + Debug;
+    type Key: Coded;
+    type Value: Coded;
 
-    /// Which bits of a number a key can stand for.
-    const KEY_BITS: u64;
-    /// Which bits of a number a value can stand for.
-    const VALUE_BITS: u64;
+    const KEY_BITS: u64 = <Self::Key as Coded>::BITS;
+    const VALUE_BITS: u64 = <Self::Value as Coded>::BITS;
 
-    fn key(code: u64) -> Self::Key;
-    fn value(code: u64) -> Self::Value;
-    fn key_code(key: &Self::Key) -> u64;
-    fn value_code(value: &Self::Value) -> u64;
+    fn key(code: u64) -> Self::Key {
+        Coded::of(code)
+    }
+    fn value(code: u64) -> Self::Value {
+        Coded::of(code)
+    }
+    fn key_code(key: &Self::Key) -> u64 {
+        key.code()
+    }
+    fn value_code(value: &Self::Value) -> u64 {
+        value.code()
+    }
 
     /// The row of a code.
     fn row((key, value): Code) -> Row<Self> {

@@ -1,14 +1,14 @@
-//! Rows of a quarter of a megabyte that are counted while they live, to see how many are held at once.
+//! Rows of an eighth of a megabyte that are counted while they live, to see how many are held at once.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 
-use super::Kind;
+use super::{Coded, Kind};
 
 /// How large a value is.
-const BYTES: usize = 256 << 10;
+const BYTES: usize = 128 << 10;
 
 static LIVE: AtomicUsize = AtomicUsize::new(0);
 static PEAK: AtomicUsize = AtomicUsize::new(0);
@@ -65,19 +65,15 @@ impl Drop for Value {
 impl Kind for Large {
     type Key = u64;
     type Value = Value;
-    const KEY_BITS: u64 = u64::MAX;
-    const VALUE_BITS: u64 = u64::MAX;
+}
 
-    fn key(code: u64) -> u64 {
-        code
+impl Coded for Value {
+    const BITS: u64 = u64::MAX;
+
+    fn of(code: u64) -> Self {
+        Self::counted(code, vec![code as u8; BYTES].into())
     }
-    fn value(code: u64) -> Value {
-        Value::counted(code, vec![code as u8; BYTES].into())
-    }
-    fn key_code(key: &u64) -> u64 {
-        *key
-    }
-    fn value_code(value: &Value) -> u64 {
-        value.code
+    fn code(&self) -> u64 {
+        self.code
     }
 }

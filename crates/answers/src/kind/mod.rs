@@ -1,4 +1,4 @@
-//! The types of rows: a [`Kind`] makes keys and values from numbers, and numbers from them.
+//! The types of rows: the keys and values of a [`Kind`] are made from numbers, and numbers from them.
 //!
 //! The model computes with those numbers alone. Each type is ordered as its numbers are, so that sorting means the same on
 //! both sides, and [`Kind::code`] compares the whole of a row with what its number stands for, so that a row that was
@@ -11,7 +11,7 @@ mod plain;
 mod sparse;
 mod text;
 
-pub(crate) use contract::{Bits, Kind, Row};
+pub(crate) use contract::{Bits, Coded, Kind, Row};
 pub(crate) use large::{Large, peak_live_rows, reset_peak};
 pub(crate) use nested::Nested;
 pub(crate) use plain::{Plain, Set, Unit};

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::Kind;
+use super::{Coded, Kind};
 
 /// A struct and an enum.
 pub(crate) struct Nested;
@@ -25,32 +25,36 @@ pub(crate) enum Value {
 impl Kind for Nested {
     type Key = Key;
     type Value = Value;
-    const KEY_BITS: u64 = (1 << 48) - 1;
-    const VALUE_BITS: u64 = u64::MAX;
+}
 
-    fn key(code: u64) -> Key {
+impl Coded for Key {
+    const BITS: u64 = (1 << 48) - 1;
+
+    fn of(code: u64) -> Self {
         let group = code >> 32;
-        Key { group: (group != 0).then(|| format!("{group:04x}")), id: code as u32 }
+        Self { group: (group != 0).then(|| format!("{group:04x}")), id: code as u32 }
     }
+    fn code(&self) -> u64 {
+        let group = self.group.as_ref().map_or(0, |group| u64::from_str_radix(group, 16).expect("digits"));
+        group << 32 | u64::from(self.id)
+    }
+}
 
-    fn value(code: u64) -> Value {
+impl Coded for Value {
+    const BITS: u64 = u64::MAX;
+
+    fn of(code: u64) -> Self {
         match code {
-            0..=255 => Value::Byte(code as u8),
-            256..=0xFFFF_FFFF => Value::Word { low: Some(code as u32) },
-            0x1_0000_0000.. => Value::List((0..4).rev().map(|word| (code >> (16 * word)) as u16).collect()),
+            0..=255 => Self::Byte(code as u8),
+            256..=0xFFFF_FFFF => Self::Word { low: Some(code as u32) },
+            0x1_0000_0000.. => Self::List((0..4).rev().map(|word| (code >> (16 * word)) as u16).collect()),
         }
     }
-
-    fn key_code(key: &Key) -> u64 {
-        let group = key.group.as_ref().map_or(0, |group| u64::from_str_radix(group, 16).expect("digits"));
-        group << 32 | u64::from(key.id)
-    }
-
-    fn value_code(value: &Value) -> u64 {
-        match value {
-            Value::Byte(byte) => u64::from(*byte),
-            Value::Word { low } => low.map_or(u64::MAX, u64::from),
-            Value::List(words) => words.iter().fold(0, |code, word| code << 16 | u64::from(*word)),
+    fn code(&self) -> u64 {
+        match self {
+            Self::Byte(byte) => u64::from(*byte),
+            Self::Word { low } => low.map_or(u64::MAX, u64::from),
+            Self::List(words) => words.iter().fold(0, |code, word| code << 16 | u64::from(*word)),
         }
     }
 }

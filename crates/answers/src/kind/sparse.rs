@@ -4,7 +4,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::Kind;
+use super::{Coded, Kind};
 
 /// Numbers, and values of which a field is skipped.
 pub(crate) struct Sparse;
@@ -21,25 +21,18 @@ pub(crate) struct Value {
 impl Kind for Sparse {
     type Key = u64;
     type Value = Value;
-    const KEY_BITS: u64 = u64::MAX;
-    const VALUE_BITS: u64 = u64::MAX;
+}
 
-    fn key(code: u64) -> u64 {
-        code
-    }
+impl Coded for Value {
+    const BITS: u64 = u64::MAX;
 
-    fn value(code: u64) -> Value {
+    fn of(code: u64) -> Self {
         let middle = (code >> 32) as u16;
-        Value { high: (code >> 48) as u16, middle: (middle != 0).then_some(middle), low: code as u32 }
+        Self { high: (code >> 48) as u16, middle: (middle != 0).then_some(middle), low: code as u32 }
     }
-
-    fn key_code(key: &u64) -> u64 {
-        *key
-    }
-
-    fn value_code(value: &Value) -> u64 {
-        let middle = value.middle.map_or(0, u64::from);
-        u64::from(value.high) << 48 | middle << 32 | u64::from(value.low)
+    fn code(&self) -> u64 {
+        let middle = self.middle.map_or(0, u64::from);
+        u64::from(self.high) << 48 | middle << 32 | u64::from(self.low)
     }
 }
 

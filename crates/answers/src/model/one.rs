@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Known, Model};
 use crate::{
-    case::{Keep, Narrow, Op, Shuffle},
+    case::{Keep, Narrow, Op, RowByRow, Shuffle},
     functions::{digest, is_marked, paired, reduced, rekeyed, salted, several},
     kind::Bits,
     shape::Code,
@@ -21,14 +21,8 @@ pub(crate) fn fits(op: &Op, input: &Model) -> bool {
         Narrow::ZipWithIndex | Narrow::ZipSelf | Narrow::ZipPartitionsSelf | Narrow::RandomSplits { .. } => {
             in_order
         }
-        Narrow::Map { .. }
-        | Narrow::Filter { .. }
-        | Narrow::FlatMap { .. }
-        | Narrow::MapValues { .. }
-        | Narrow::FlatMapValues { .. }
-        | Narrow::Swap
+        Narrow::Rows(_)
         | Narrow::MapPartitions
-        | Narrow::Boxed { .. }
         | Narrow::Glom
         | Narrow::SampleAll { .. }
         | Narrow::SampleByKeyAll { .. }
@@ -96,27 +90,10 @@ fn sorted_by_key(input: &Model, mut rows: Vec<Code>, is_descending: bool) -> Mod
 
 fn narrow(op: Narrow, input: &Model, bits: Bits) -> Model {
     let known = input.known;
-    let each = |known: Known, of: &dyn Fn(Code) -> Vec<Code>| {
-        let row = |row: &Code| of(*row).into_iter().map(|row| bits.clip(row)).collect::<Vec<_>>();
-        input.each_partition(known, |rows| rows.iter().flat_map(row).collect())
-    };
-    let other_keys = known.with_other_keys();
     match op {
-        Narrow::Map { keys, salt } => each(other_keys, &|row| vec![rekeyed(row, keys, salt)]),
-        Narrow::Swap => each(other_keys, &|(key, value)| vec![(value, key)]),
-        Narrow::Filter { modulus } => {
-            each(known, &|row| if is_marked(row, modulus) { vec![] } else { vec![row] })
-        }
-        Narrow::FlatMap { most } | Narrow::FlatMapValues { most } => {
-            each(known, &|(key, value)| several(value, most).map(|value| (key, value)).collect())
-        }
-        Narrow::MapValues { salt } => each(known, &|(key, value)| vec![(key, salted(value, salt))]),
-        Narrow::ZipSelf | Narrow::ZipPartitionsSelf => {
-            each(known, &|(key, value)| vec![(key, paired(value, salted(value, 1) & bits.value))])
-        }
-        Narrow::Boxed { depth } => {
-            each(known, &|(key, value)| vec![(key, value.wrapping_add(u64::from(depth)))])
-        }
+        Narrow::Rows(op) => row_by_row(op, input, bits),
+        Narrow::ZipSelf | Narrow::ZipPartitionsSelf => input
+            .each_row(known, bits, |(key, value)| vec![(key, paired(value, salted(value, 1) & bits.value))]),
         Narrow::MapWhile { modulus } => input.each_partition(known, |rows| {
             rows.iter().copied().take_while(|row| !is_marked(*row, modulus)).collect()
         }),
@@ -141,6 +118,31 @@ fn narrow(op: Narrow, input: &Model, bits: Bits) -> Model {
         // The same rows, somewhere.
         Narrow::Coalesce { .. } | Narrow::RandomSplits { .. } => {
             input.behind_shuffle(Known::Rows, input.rows().collect())
+        }
+    }
+}
+
+fn row_by_row(op: RowByRow, input: &Model, bits: Bits) -> Model {
+    let known = input.known;
+    let other_keys = known.with_other_keys();
+    match op {
+        RowByRow::Map { keys, salt } => {
+            input.each_row(other_keys, bits, |row| vec![rekeyed(row, keys, salt)])
+        }
+        RowByRow::Swap => input.each_row(other_keys, bits, |(key, value)| vec![(value, key)]),
+        RowByRow::Filter { modulus } => {
+            input.each_row(known, bits, |row| if is_marked(row, modulus) { vec![] } else { vec![row] })
+        }
+        RowByRow::FlatMap { most } | RowByRow::FlatMapValues { most } => {
+            input.each_row(known, bits, |(key, value)| {
+                several(value, most).map(|value| (key, value)).collect()
+            })
+        }
+        RowByRow::MapValues { salt } => {
+            input.each_row(known, bits, |(key, value)| vec![(key, salted(value, salt))])
+        }
+        RowByRow::Boxed { depth } => {
+            input.each_row(known, bits, |(key, value)| vec![(key, value.wrapping_add(u64::from(depth)))])
         }
     }
 }

@@ -7,7 +7,7 @@ use firesteel::{StorageLevel, prelude::*};
 
 use super::Built;
 use crate::{
-    case::{Keep, Narrow},
+    case::{Keep, Narrow, RowByRow},
     functions::{is_marked, paired, rekeyed, salted, several},
     kind::{Kind, Row, SparseEnvironment},
 };
@@ -16,13 +16,7 @@ use crate::{
 pub(super) fn build<K: Kind>(op: Narrow, parent: &Built<K>) -> Result<BoxRdd<Row<K>>> {
     let rdd = &parent.rdd;
     Ok(match op {
-        Narrow::Map { .. }
-        | Narrow::Filter { .. }
-        | Narrow::FlatMap { .. }
-        | Narrow::MapValues { .. }
-        | Narrow::FlatMapValues { .. }
-        | Narrow::Swap
-        | Narrow::Boxed { .. } => row_by_row::<K>(op, rdd),
+        Narrow::Rows(op) => row_by_row::<K>(op, rdd),
         Narrow::MapPartitions => rdd.map_partitions(|rows| Rows::new(rows)).boxed(),
         Narrow::MapWhile { modulus } => {
             let up_to = rdd.with(modulus).map_partitions(|modulus, rows| {
@@ -93,53 +87,39 @@ pub(super) fn keep<K: Kind>(keep: &Keep, parent: &Built<K>) -> Result<BoxRdd<Row
     })
 }
 
-fn row_by_row<K: Kind>(op: Narrow, rdd: &BoxRdd<Row<K>>) -> BoxRdd<Row<K>> {
+fn row_by_row<K: Kind>(op: RowByRow, rdd: &BoxRdd<Row<K>>) -> BoxRdd<Row<K>> {
     match op {
-        Narrow::Map { keys, salt } => rdd
+        RowByRow::Map { keys, salt } => rdd
             .with((keys, salt))
             .map(|(keys, salt), row| K::row(rekeyed(K::code(&row), *keys, *salt)))
             .boxed(),
-        Narrow::Filter { modulus } => {
+        RowByRow::Filter { modulus } => {
             rdd.with(modulus).filter(|modulus, row| !is_marked(K::code(row), *modulus)).boxed()
         }
-        Narrow::FlatMap { most } => {
+        RowByRow::FlatMap { most } => {
             let copies = rdd.with(most).flat_map(|most, row| {
                 let (key, value) = K::code(&row);
                 several(value, *most).map(move |value| K::row((key, value))).collect::<Vec<_>>()
             });
             copies.boxed()
         }
-        Narrow::MapValues { salt } => {
+        RowByRow::MapValues { salt } => {
             let changed = rdd
                 .with(salt)
                 .map_values(|salt, value| K::value(salted(K::value_code(&value), *salt) & K::VALUE_BITS));
             changed.boxed()
         }
-        Narrow::FlatMapValues { most } => {
+        RowByRow::FlatMapValues { most } => {
             let copies = rdd.with(most).flat_map_values(|most, value| {
                 let values = several(K::value_code(&value), *most);
                 values.map(|value| K::value(value & K::VALUE_BITS)).collect::<Vec<_>>()
             });
             copies.boxed()
         }
-        Narrow::Swap => rdd.map(|row| K::row(swapped(K::code(&row)))).boxed(),
-        Narrow::Boxed { depth } => {
+        RowByRow::Swap => rdd.map(|row| K::row(swapped(K::code(&row)))).boxed(),
+        RowByRow::Boxed { depth } => {
             (0..depth).fold(rdd.clone(), |rdd, _| rdd.map(|row| K::row(next(K::code(&row)))).boxed())
         }
-        Narrow::MapPartitions
-        | Narrow::MapWhile { .. }
-        | Narrow::Scan { .. }
-        | Narrow::Glom
-        | Narrow::Prune { .. }
-        | Narrow::ZipWithIndex
-        | Narrow::ZipWithUniqueId
-        | Narrow::ZipSelf
-        | Narrow::ZipPartitionsSelf
-        | Narrow::SampleAll { .. }
-        | Narrow::SampleByKeyAll { .. }
-        | Narrow::SparseEnvironment
-        | Narrow::Coalesce { .. }
-        | Narrow::RandomSplits { .. } => unreachable!("{op:?} is not row by row"),
     }
 }
 
