@@ -11,9 +11,13 @@ const ROW_BYTES: usize = 5 << 20;
 /// Two tasks run at once.
 const LARGE_ROWS_MAX: u64 = 2 * 4;
 
-fn large_rows(ctx: &Context) -> impl Rdd<Item = Vec<u8>> + use<> {
-    // Written to, so that the system has to give the memory.
-    ctx.range_into(0..ROWS, 2).map(|x| vec![x as u8 | 1; ROW_BYTES])
+fn large_rows(ctx: &Context) -> impl Rdd<Item = String> + use<> {
+    ctx.range_into(0..ROWS, 2).map(large_row)
+}
+
+/// A text, since a debug build writes lists byte by byte. The system has to give the memory, since it is written to.
+fn large_row(x: u64) -> String {
+    char::from(b'a' + x as u8 % 26).to_string().repeat(ROW_BYTES)
 }
 
 fn case(test: &str, run: fn(&Context)) {
@@ -38,8 +42,8 @@ fn assert_peak(test: &str, budget: u64, start: impl Fn(bool) -> Context, run: fn
 }
 
 /// Large rows with keys that are scattered and different.
-fn large_pairs(ctx: &Context) -> impl Rdd<Item = (u64, Vec<u8>)> + use<> {
-    ctx.range_into(0..ROWS, 2).map(|x| (x * 37 % ROWS, vec![x as u8 | 1; ROW_BYTES]))
+fn large_pairs(ctx: &Context) -> impl Rdd<Item = (u64, String)> + use<> {
+    ctx.range_into(0..ROWS, 2).map(|x| (x * 37 % ROWS, large_row(x)))
 }
 
 #[test]
@@ -102,12 +106,12 @@ fn group_by_key_of_large_rows_spills_in_time() {
 #[test]
 fn reduce_by_key_of_large_rows_spills_in_time() {
     gathering_case("large_rows::reduce_by_key_of_large_rows_spills_in_time", |ctx| {
-        let longer = |one: Vec<u8>, two: Vec<u8>| if one.len() < two.len() { two } else { one };
+        let longer = |one: String, two: String| if one.len() < two.len() { two } else { one };
         let reduced = large_pairs(ctx).reduce_by_key_into(2, longer);
         assert_eq!(reduced.filter(|(_, row)| row.len() == ROW_BYTES).count().unwrap(), ROWS);
         // Nothing is known of the rows before the shuffle, and what is made of them is large.
-        let small = ctx.range_into(0..ROWS, 2).map(|key| (key, 1_u8));
-        let made = small.combine_by_key(|x| vec![x; ROW_BYTES], |all, _| all, longer);
+        let small = ctx.range_into(0..ROWS, 2).map(|key| (key, key));
+        let made = small.combine_by_key(large_row, |all, _| all, longer);
         assert_eq!(made.filter(|(_, row)| row.len() == ROW_BYTES).count().unwrap(), ROWS);
     });
 }

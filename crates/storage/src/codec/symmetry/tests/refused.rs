@@ -7,7 +7,7 @@ use serde::ser::Serializer;
 use serde::{Deserialize, Serialize};
 
 use super::super::verdict::compare_value;
-use super::{is_refused, is_sound, is_unproven};
+use super::asserts::{is_refused, is_sound, is_unproven};
 
 #[derive(Serialize, Deserialize, PartialEq, Eq, Hash, PartialOrd, Ord, Default, Clone)]
 struct WritesLess {

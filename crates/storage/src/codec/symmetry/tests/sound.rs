@@ -14,7 +14,7 @@ use serde::ser::{SerializeStruct, Serializer};
 use serde::{Deserialize, Serialize};
 
 use super::super::verdict::compare_value;
-use super::{is_sound, is_unproven};
+use super::asserts::{is_sound, is_unproven};
 
 #[test]
 fn types_of_the_standard_library_are_sound() {
