@@ -135,9 +135,18 @@ pub(crate) fn kill_executor_of(ctx: &Context, is_noticed: bool) -> firesteel::Re
 }
 
 /// Kills its process when it is serialized, if it was armed: between the publication of a task's output and its report.
+///
+/// Only a task arms it: what is read is not, be it a report that came through or a value that the codec made up.
 #[derive(Clone, Debug, Default, Deserialize)]
+#[serde(from = "()")]
 pub(crate) struct DeadlyReport {
     armed: Option<(Folder, u32)>,
+}
+
+impl From<()> for DeadlyReport {
+    fn from((): ()) -> Self {
+        Self::default()
+    }
 }
 
 impl Serialize for DeadlyReport {
@@ -148,7 +157,7 @@ impl Serialize for DeadlyReport {
         {
             process::abort();
         }
-        self.armed.serialize(serializer)
+        serializer.serialize_unit()
     }
 }
 
