@@ -32,7 +32,9 @@ impl<T: Data> Kept<T> {
             return Self(Rc::new(Place::Memory(memory, watch)));
         }
         let mut file = RowFileWriter::new(task);
-        memory.into_iter().for_each(|row| file.push(&row));
+        for row in memory {
+            file.push(&row);
+        }
         watch.spilled();
         rows.for_each(|row| file.push(&row));
         let file = file.finish();
