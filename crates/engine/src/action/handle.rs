@@ -86,6 +86,17 @@ enum Phase<T> {
 
 type Outcome<T> = Result<Box<dyn FnOnce() -> Result<T> + Send>>;
 
+/// What was not taken is the user's as well, and the last handle may be dropped on any thread.
+impl<T> Drop for Flow<T> {
+    fn drop(&mut self) {
+        let inner = self.inner.get_mut();
+        let taken = Phase::Taken { state: inner.state() };
+        discard(mem::replace(&mut inner.phase, taken));
+        discard(inner.leftover.take());
+        mem::take(&mut inner.on_complete).into_iter().for_each(discard);
+    }
+}
+
 impl<T: 'static> JobHandle<T> {
     /// An action that cannot even begin.
     pub(crate) fn failed(call: Call, error: Error) -> Self {

@@ -233,3 +233,22 @@ fn rows_that_panic_when_they_are_dropped_between_two_jobs_fail_the_take() {
         assert!(error.contains("panicked on the driver: trapped at Drop"), "{error}");
     });
 }
+
+#[test]
+fn a_value_that_was_not_taken_may_panic_when_its_handle_is_dropped() {
+    each_backend(|ctx| {
+        for cancels in [false, true] {
+            let other = ctx.clone();
+            in_time("drop of a handle", move || {
+                let handle = traps(&other, Use::Drop).collect_async();
+                while !handle.is_finished() {
+                    thread::yield_now();
+                }
+                if cancels {
+                    handle.cancel();
+                }
+                drop(handle);
+            });
+        }
+    });
+}
