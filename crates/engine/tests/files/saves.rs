@@ -196,7 +196,8 @@ fn a_save_without_space_fails_names_the_file_and_leaves_the_space_free() {
 
             assert!(error.contains(path) && error.contains("No space left"), "{format:?}: {error}");
             assert!(!out.exists(), "{format:?} left something");
-            format.save(&few, path).unwrap();
+            // Another task of the job that failed may hold its file for a moment longer.
+            until(|| format.save(&few, path).is_ok());
             assert!(format.read(&ctx, path).into_iter().eq(0..ROWS));
             fs::remove_dir_all(&out).unwrap();
         }
