@@ -30,7 +30,8 @@ impl SmallDisk {
 
 impl Drop for SmallDisk {
     fn drop(&mut self) {
-        let unmounted = Command::new("umount").arg(self.0.path()).status();
+        // Lazily: a task of a job that failed may still have a file open.
+        let unmounted = Command::new("umount").arg("-l").arg(self.0.path()).status();
         assert!(
             unmounted.is_ok_and(|status| status.success()),
             "{} is still mounted",
