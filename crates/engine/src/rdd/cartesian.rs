@@ -1,5 +1,7 @@
 //! The adaptor of `cartesian`.
 
+use std::mem;
+
 use firesteel_types::{NarrowMap, PartitionId};
 
 use super::{Either, Parent, Rdd, RddHandle};
@@ -54,18 +56,18 @@ impl<A: Rdd, B: Rdd> Rdd for Cartesian<A, B> {
     ) -> impl Iterator<Item = Self::Item> + 'a {
         let n = self.right.num_partitions();
         let (left, right) = (PartitionId(partition.0 / n), PartitionId(partition.0 % n));
-        let mut row = 0_u64;
+        // The first row is often the only one, and all of the right side may never be asked for.
+        let mut is_first = true;
+        let is_stored = self.right.is_stored();
         let mut kept = None;
         self.left.compute(left, task).flat_map(move |one| {
-            // The first row is often the only one, and all of the right side may never be asked for.
-            let rows = if row == 0 || self.right.is_stored() {
+            let rows = if mem::take(&mut is_first) || is_stored {
                 Either::One(self.right.compute(right, task))
             } else {
                 let compute =
                     || Kept::new(self.right.compute(right, task), "one side of a cartesian product", task);
                 Either::Two(kept.get_or_insert_with(compute).rows())
             };
-            row += 1;
             rows.map(move |other| (one.clone(), other))
         })
     }
