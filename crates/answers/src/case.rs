@@ -14,6 +14,8 @@ pub(crate) struct Case {
     pub(crate) memory: Memory,
     /// Whether workers serve the shuffle files of executors that are gone.
     pub(crate) shuffle_service: bool,
+    /// Whether map outputs have sums of their rows, by which one that was made again in another order is still the same.
+    pub(crate) content_sums: bool,
     pub(crate) plan: Plan,
     pub(crate) jobs: Vec<Job>,
 }
@@ -129,6 +131,8 @@ pub(crate) enum Narrow {
     },
     ZipWithIndex,
     ZipWithUniqueId,
+    /// Twice the same rows, which two tasks may want at once.
+    UnionSelf,
     ZipSelf,
     ZipPartitionsSelf,
     SampleAll {
@@ -184,13 +188,30 @@ pub(crate) enum Shuffle {
     AggregateByKey,
     CombineByKey,
     MapReduce,
-    GroupByKey,
+    GroupByKey { reading: Reading },
     GroupBy,
     Distinct,
     SortByKey { descending: bool },
     SortByRow { descending: bool },
     SortWithinPartitions,
     FilterByRange { from: u64, to: u64 },
+}
+
+/// What is done with a group, which may be on disk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum Reading {
+    /// One value after the other.
+    Iterate,
+    /// As a slice.
+    Slice,
+    /// As a vector.
+    Vector,
+    /// Sorted in its place.
+    Sort,
+    /// Compared with a copy, and with vectors and slices of the same values.
+    Compare,
+    /// Sent through another shuffle as it is.
+    Ship,
 }
 
 /// Something that keeps rows.
@@ -207,9 +228,9 @@ pub(crate) enum Pairing {
     Union,
     Cartesian,
     ZipPartitions,
-    Join { kind: JoinName, partitions: u32 },
-    Cogroup { sides: Sides, partitions: u32 },
-    SubtractByKey { partitions: u32 },
+    Join { kind: JoinName, partitions: u32, placed: Placed, next: Next },
+    Cogroup { sides: Sides, partitions: u32, placed: Placed },
+    SubtractByKey { partitions: u32, placed: Placed },
     Intersection { partitions: u32 },
     Subtract { partitions: u32 },
 }
@@ -221,6 +242,24 @@ pub(crate) enum JoinName {
     LeftOuter,
     RightOuter,
     FullOuter,
+}
+
+/// Which sides of a join have their keys where it wants them, so that they need no shuffle of their own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum Placed {
+    Neither,
+    Left,
+    Right,
+    Both,
+}
+
+/// What takes the rows of a join.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum Next {
+    /// They are boxed, and asked for one after the other.
+    Boxed,
+    /// A shuffle in the same loop.
+    Fused,
 }
 
 /// How many RDDs a cogroup has; with more than two, both come again.
@@ -254,10 +293,21 @@ pub(crate) enum Act {
     KillBeforeReport,
     /// Another executor dies while this one reads.
     KillPeer,
-    /// A file of some map output is gone.
-    RemoveOutput,
-    /// A byte of some map output is another one.
-    DamageOutput,
+    /// A file is gone.
+    Remove(Files),
+    /// A byte of a file is another one.
+    Damage(Files),
+}
+
+/// The files of one kind, of which one is spoilt.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum Files {
+    /// What map tasks have made.
+    Outputs,
+    /// Partitions that are kept on disk.
+    Blocks,
+    /// What tasks that are short of memory have put aside. One that is removed can still be read.
+    Spills,
 }
 
 /// One job, over one RDD of the lineage.
@@ -279,10 +329,12 @@ pub(crate) enum Between {
     KillExecutor {
         is_noticed: bool,
     },
-    RemoveOutput {
+    Remove {
+        files: Files,
         pick: u64,
     },
-    DamageOutput {
+    Damage {
+        files: Files,
         pick: u64,
     },
 }
@@ -338,6 +390,10 @@ pub(crate) enum FoldAction {
     ForEach,
     ForEachPartition,
     RunJob,
+    /// Twice over rows that are kept at this one of the named levels, in the loop that reads them.
+    Persisted {
+        level: usize,
+    },
     /// Numbers made of the rows, at an offset far from zero.
     Stats {
         offset: f64,

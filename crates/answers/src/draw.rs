@@ -3,13 +3,14 @@
 //! The model is computed on the way, so that only operators are drawn whose answer is determined and whose rows are not
 //! too many.
 
+use firesteel::StorageLevel;
 use firesteel_types::Rng;
 
 use crate::{
     case::{
-        Act, Action, Backend, Between, Case, Fault, FileAction, FoldAction, From, Job, JoinName, Keep,
-        KeyedAction, KindName, Memory, Narrow, Op, Pairing, Plan, RowAction, RowByRow, Shape, Shuffle, Sides,
-        Source,
+        Act, Action, Backend, Between, Case, Fault, FileAction, Files, FoldAction, From, Job, JoinName, Keep,
+        KeyedAction, KindName, Memory, Narrow, Next, Op, Pairing, Placed, Plan, Reading, RowAction, RowByRow,
+        Shape, Shuffle, Sides, Source,
     },
     kind::{Bits, Large, Nested, Plain, Set, Sparse, Text, Unit},
     model::{Model, after, after_pairing, fits, fits_pairing},
@@ -99,8 +100,8 @@ impl Draw {
         ]);
         self.bits = self.kind.bits();
         self.memory = if self.kind == KindName::Large {
-            // One row has to fit.
-            Memory::Ample
+            // A few rows have to fit for each task.
+            self.pick(&[(4, Memory::Ample), (3, Memory::Bytes(6 << 20)), (3, Memory::Bytes(24 << 20))])
         } else {
             self.pick(&[
                 (25, Memory::Ample),
@@ -111,12 +112,17 @@ impl Draw {
             ])
         };
         let depth = 3 + self.rng.below(4);
-        let (plan, _) = self.plan(depth);
+        let (plan, _) = match self.rng.below(100) {
+            0..3 => self.wide_join(),
+            3..5 => self.wide_sort(),
+            _ => self.plan(depth),
+        };
         let jobs = self.jobs(&plan);
         // With a service less is lost when an executor dies.
         let shuffle_service = self.chance(30);
+        let content_sums = self.chance(25);
         let Self { seed, kind, backend, memory, .. } = self;
-        Case { seed, kind, backend, memory, shuffle_service, plan, jobs }
+        Case { seed, kind, backend, memory, shuffle_service, content_sums, plan, jobs }
     }
 
     fn source(&mut self) -> Source {
@@ -203,20 +209,66 @@ impl Draw {
         (left, left_model)
     }
 
+    /// A join of so many rows in so few partitions that a side is larger than a cache.
+    fn wide_join(&mut self) -> (Plan, Model) {
+        self.set_kind(KindName::Plain, Memory::Ample);
+        let side = |draw: &mut Self| {
+            let shape = draw.pick(&[(1, Shape::Unique), (1, Shape::Uniform { keys: 30_000 })]);
+            let rows = 15_000 + draw.below(10_000);
+            let source = Source { from: From::Range, shape, rows, partitions: 2, seed: draw.rng.next_u64() };
+            let model = Model::of_source(&source, draw.bits);
+            (Plan::Source(source), model)
+        };
+        let ((left, left_model), (right, right_model)) = (side(self), side(self));
+        let (kind, next) = (self.join_name(), self.next());
+        let pairing = Pairing::Join { kind, partitions: 1, placed: Placed::Neither, next };
+        let after = after_pairing(pairing, &left_model, &right_model, self.bits);
+        (Plan::Two(pairing, Box::new(left), Box::new(right)), after)
+    }
+
+    /// A sort of more large rows than can be merged at once.
+    fn wide_sort(&mut self) -> (Plan, Model) {
+        self.set_kind(KindName::Large, Memory::Bytes(3 << 20));
+        let (rows, seed, descending) = (200 + self.below(200), self.rng.next_u64(), self.chance(40));
+        let shape = self.pick(&[(1, Shape::Unique), (1, Shape::Uniform { keys: 50 })]);
+        let source = Source { from: From::Range, shape, rows, partitions: 2, seed };
+        let op = self.pick(&[
+            (1, Shuffle::SortByKey { descending }),
+            (1, Shuffle::SortByRow { descending }),
+            (1, Shuffle::SortWithinPartitions),
+        ]);
+        let op = Op::Shuffle { op, partitions: 1 };
+        let after = after(&op, &Model::of_source(&source, self.bits), self.bits);
+        (Plan::One(op, Box::new(Plan::Source(source))), after)
+    }
+
+    fn set_kind(&mut self, kind: KindName, memory: Memory) {
+        (self.kind, self.memory, self.bits) = (kind, memory, kind.bits());
+    }
+
+    fn join_name(&mut self) -> JoinName {
+        [JoinName::Inner, JoinName::LeftOuter, JoinName::RightOuter, JoinName::FullOuter][self.rng.below(4)]
+    }
+
+    fn next(&mut self) -> Next {
+        self.pick(&[(1, Next::Boxed), (1, Next::Fused)])
+    }
+
     fn partitions(&mut self) -> u32 {
         1 + self.rng.below(6) as u32
     }
 
     fn pairing_name(&mut self) -> Pairing {
         let partitions = self.partitions();
-        let joins = [JoinName::Inner, JoinName::LeftOuter, JoinName::RightOuter, JoinName::FullOuter];
-        let kind = joins[self.rng.below(4)];
+        let (kind, next) = (self.join_name(), self.next());
+        let placed =
+            self.pick(&[(3, Placed::Neither), (1, Placed::Left), (1, Placed::Right), (1, Placed::Both)]);
         let sides = self.pick(&[(3, Sides::Two), (1, Sides::Three), (1, Sides::Four)]);
         self.pick(&[
             (4, Pairing::Union),
-            (9, Pairing::Join { kind, partitions }),
-            (5, Pairing::Cogroup { sides, partitions }),
-            (2, Pairing::SubtractByKey { partitions }),
+            (9, Pairing::Join { kind, partitions, placed, next }),
+            (5, Pairing::Cogroup { sides, partitions, placed }),
+            (2, Pairing::SubtractByKey { partitions, placed }),
             (2, Pairing::Intersection { partitions }),
             (2, Pairing::Subtract { partitions }),
             (1, Pairing::Cartesian),
@@ -226,13 +278,17 @@ impl Draw {
 
     fn fault(&mut self) -> Fault {
         self.faults += 1;
+        let spills = if self.memory == Memory::Ample { 0 } else { 2 };
         let act = self.pick(&[
             (2, Act::Panic),
             (2, Act::KillSelf),
             (3, Act::KillBeforeReport),
             (2, Act::KillPeer),
-            (2, Act::RemoveOutput),
-            (2, Act::DamageOutput),
+            (2, Act::Remove(Files::Outputs)),
+            (1, Act::Remove(Files::Blocks)),
+            (2, Act::Damage(Files::Outputs)),
+            (1, Act::Damage(Files::Blocks)),
+            (spills, Act::Damage(Files::Spills)),
         ]);
         let row = self.pick(&[(3, 0), (2, 5), (2, 70), (1, 1_500)]);
         let partition = self.pick(&[(5, 0), (2, 1), (2, 2), (1, 4)]);
@@ -241,7 +297,7 @@ impl Draw {
 
     fn op(&mut self) -> Op {
         // Large rows are there to be held in small numbers, which is known only while they stream.
-        let narrow = if self.kind == KindName::Large { 75 } else { 40 };
+        let narrow = if self.kind == KindName::Large && self.memory == Memory::Ample { 75 } else { 40 };
         // What was kept is of use in a later job, after something else was lost.
         let keep = if self.backend == Backend::Cluster { 30 } else { 17 };
         if self.chance(narrow) {
@@ -273,6 +329,7 @@ impl Draw {
             (1, Narrow::Prune { modulus: 2 + partitions % 3 }),
             (1, Narrow::ZipWithIndex),
             (1, Narrow::ZipWithUniqueId),
+            (1, Narrow::UnionSelf),
             (1, Narrow::ZipSelf),
             (1, Narrow::ZipPartitionsSelf),
             (1, Narrow::SampleAll { seed: salt }),
@@ -287,6 +344,14 @@ impl Draw {
         let descending = self.chance(40);
         let (from, to) = (self.below(500), 500 + self.below(5_000));
         let repartition = if self.backend == Backend::Cluster { 8 } else { 2 };
+        let reading = self.pick(&[
+            (4, Reading::Iterate),
+            (1, Reading::Slice),
+            (1, Reading::Vector),
+            (1, Reading::Sort),
+            (1, Reading::Compare),
+            (1, Reading::Ship),
+        ]);
         self.pick(&[
             (1, Shuffle::PartitionBy),
             (repartition, Shuffle::Repartition),
@@ -295,7 +360,7 @@ impl Draw {
             (1, Shuffle::AggregateByKey),
             (1, Shuffle::CombineByKey),
             (1, Shuffle::MapReduce),
-            (3, Shuffle::GroupByKey),
+            (3, Shuffle::GroupByKey { reading }),
             (1, Shuffle::GroupBy),
             (1, Shuffle::Distinct),
             (1, Shuffle::SortByKey { descending }),
@@ -306,11 +371,11 @@ impl Draw {
     }
 
     fn keep(&mut self) -> Keep {
-        match self.rng.below(8) {
+        match self.rng.below(9) {
             0 => Keep::Checkpoint,
-            1 => Keep::LocalCheckpoint,
+            1 | 2 => Keep::LocalCheckpoint,
             _ => {
-                let levels = &firesteel::StorageLevel::NAMED[1..];
+                let levels = &StorageLevel::NAMED[1..];
                 Keep::Persist { level: levels[self.rng.below(levels.len())].0.to_owned() }
             }
         }
@@ -334,8 +399,10 @@ impl Draw {
         let kills = if self.backend == Backend::Cluster { 3 } else { 1 };
         self.pick(&[
             (kills, Between::KillExecutor { is_noticed }),
-            (2, Between::RemoveOutput { pick }),
-            (1, Between::DamageOutput { pick }),
+            (2, Between::Remove { files: Files::Outputs, pick }),
+            (1, Between::Remove { files: Files::Blocks, pick }),
+            (1, Between::Damage { files: Files::Outputs, pick }),
+            (1, Between::Damage { files: Files::Blocks, pick }),
         ])
     }
 
@@ -346,6 +413,7 @@ impl Draw {
         // What is sampled twice is another sample only where outputs can be lost.
         let samples = if self.backend == Backend::Cluster { 3 } else { 1 };
         let (key, is_odd, partitions) = (self.below(300), seed % 2 == 1, self.partitions());
+        let level = 1 + self.rng.below(StorageLevel::NAMED.len() - 1);
         self.pick(&[
             (8, Action::Rows(RowAction::Collect)),
             (2, Action::Rows(RowAction::CollectPartitions)),
@@ -366,6 +434,7 @@ impl Draw {
             (1, Action::Fold(FoldAction::ForEach)),
             (1, Action::Fold(FoldAction::ForEachPartition)),
             (1, Action::Fold(FoldAction::RunJob)),
+            (2, Action::Fold(FoldAction::Persisted { level })),
             (1, Action::Fold(FoldAction::Stats { offset })),
             (1, Action::Keyed(KeyedAction::CountByKey)),
             (1, Action::Keyed(KeyedAction::CountByValue)),
@@ -406,14 +475,14 @@ mod tests {
         let cases: Vec<Case> = (0..1_500).map(|seed| Case::draw(seed, None)).collect();
         let text = format!("{cases:?}");
         let names = "Map Filter FlatMap MapValues FlatMapValues Swap MapPartitions MapWhile Scan Boxed Glom Coalesce Prune \
-             ZipWithIndex ZipWithUniqueId ZipSelf ZipPartitionsSelf RandomSplits SampleAll SampleByKeyAll SparseEnvironment \
-             PartitionBy Repartition ReduceByKey FoldByKey AggregateByKey CombineByKey MapReduce GroupByKey GroupBy \
+             ZipWithIndex ZipWithUniqueId UnionSelf ZipSelf ZipPartitionsSelf RandomSplits SampleAll SampleByKeyAll SparseEnvironment \
+             PartitionBy Repartition ReduceByKey FoldByKey AggregateByKey CombineByKey MapReduce GroupByKey Iterate Slice Vector Sort Compare Ship GroupBy \
              Distinct SortByKey SortByRow SortWithinPartitions FilterByRange Persist Checkpoint LocalCheckpoint Union Join \
-             Inner LeftOuter RightOuter FullOuter SubtractByKey Cogroup Two Three Four Intersection Subtract \
-             Cartesian ZipPartitions Panic KillSelf KillBeforeReport KillPeer RemoveOutput DamageOutput KillExecutor \
+             Inner LeftOuter RightOuter FullOuter Neither Left Right Both Boxed Fused SubtractByKey Cogroup Two Three Four Intersection Subtract \
+             Cartesian ZipPartitions Panic KillSelf KillBeforeReport KillPeer Remove Damage Outputs Blocks Spills KillExecutor \
              Collect CollectPartitions LocalIterator Count IsEmpty First Take Reduce TreeReduce Fold Aggregate \
              TreeAggregate MinMax Top TakeOrdered CountByKey CountByValue CollectAsMap ReduceByKeyLocally Lookup ForEach \
-             ForEachPartition RunJob TakeSample SaveAsText SaveAsObjects Stats TakeRowsThatPanic HalfCheckpoint \
+             ForEachPartition RunJob TakeSample SaveAsText SaveAsObjects Persisted Stats TakeRowsThatPanic HalfCheckpoint \
              SampleByKey Plain Text Nested Set Unit Sparse Large Local Shipped Cluster Unordered Range Parallelize";
         let words: std::collections::BTreeSet<&str> = text.split(|c: char| !c.is_alphanumeric()).collect();
 

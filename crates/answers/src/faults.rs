@@ -5,7 +5,8 @@
 //! process when it is serialized does so between the publication of the output and its report.
 
 use std::{
-    fs,
+    fs, io,
+    os::unix::fs::FileExt,
     path::{Path, PathBuf},
     process, thread,
     time::{Duration, Instant},
@@ -16,7 +17,7 @@ use rustix::process::{Pid, Signal, getppid, kill_process};
 use serde::{Deserialize, Serialize, Serializer};
 
 use crate::{
-    case::{Act, Backend, Fault},
+    case::{Act, Backend, Fault, Files},
     kind::{Kind, Row},
     shape::mixed,
 };
@@ -50,44 +51,87 @@ impl Folder {
         fs::File::create_new(self.join(&format!("fault-{fault}"))).is_ok()
     }
 
-    /// Removes or damages a file of a map output; whether there was one.
-    pub(crate) fn spoil_output(&self, pick: u64, is_removed: bool) -> bool {
-        let mut files = Vec::new();
-        find_outputs(&self.local(), &mut files);
-        files.sort();
-        if files.is_empty() {
-            return false;
+    /// Removes a file, if there is one.
+    pub(crate) fn remove(&self, files: Files, pick: u64) {
+        if let Some(file) = self.one_of(files, pick) {
+            // It may be gone already.
+            let _ = fs::remove_file(file);
         }
-        let file = &files[(mixed(pick) % files.len() as u64) as usize];
-        if is_removed { fs::remove_file(file).is_ok() } else { damage(file, pick) }
+    }
+
+    /// Changes one byte of a file, if there is one; of every spill, since much of them may have been read.
+    pub(crate) fn damage(&self, files: Files, pick: u64) {
+        // A file may be gone already, or be written just now.
+        match files {
+            Files::Outputs | Files::Blocks => {
+                let file = self.one_of(files, pick);
+                file.into_iter().for_each(|file| drop(replace_damaged(&file, pick)));
+            }
+            Files::Spills => {
+                self.all_of(files).into_iter().for_each(|file| drop(damage_in_place(&file, pick)));
+            }
+        }
+    }
+
+    fn all_of(&self, files: Files) -> Vec<PathBuf> {
+        let mut found = Vec::new();
+        find(&self.local(), files, &mut found);
+        found.sort();
+        found
+    }
+
+    fn one_of(&self, files: Files, pick: u64) -> Option<PathBuf> {
+        let mut found = self.all_of(files);
+        let place = mixed(pick).checked_rem(found.len() as u64)?;
+        Some(found.swap_remove(place as usize))
     }
 }
 
-/// The data files of map outputs below a folder.
-fn find_outputs(folder: &Path, found: &mut Vec<PathBuf>) {
+/// The files of a kind below a folder.
+fn find(folder: &Path, files: Files, found: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         let path = entry.path();
         if path.is_dir() {
-            find_outputs(&path, found);
-        } else if entry.file_name().to_str().is_some_and(|name| {
-            name.starts_with("shuffle_")
-                && Path::new(name).extension().is_some_and(|extension| extension == "data")
-        }) {
+            find(&path, files, found);
+            continue;
+        }
+        let name = entry.file_name();
+        let name = name.to_string_lossy();
+        let is_one = match files {
+            Files::Outputs => name.starts_with("shuffle_") && name.ends_with(".data"),
+            Files::Blocks => name.starts_with("rdd_") && !name.ends_with(".tmp"),
+            Files::Spills => name.starts_with("temp_spill_"),
+        };
+        if is_one {
             found.push(path);
         }
     }
 }
 
-/// Changes one byte. The file is replaced and not written to, since a reader may have it mapped.
-fn damage(file: &Path, pick: u64) -> bool {
-    let Ok(mut bytes) = fs::read(file) else { return false };
-    if bytes.is_empty() {
-        return false;
+/// Puts another file in its place, since a reader may have this one mapped.
+fn replace_damaged(file: &Path, pick: u64) -> io::Result<()> {
+    let mut bytes = fs::read(file)?;
+    if let Some(place) = damaged_place(bytes.len() as u64, pick) {
+        bytes[place as usize] ^= 1 << (pick % 8);
     }
-    let place = (mixed(pick ^ 1) % bytes.len() as u64) as usize;
-    bytes[place] ^= 1 << (pick % 8);
     let other = file.with_extension("damaged");
-    fs::write(&other, bytes).is_ok() && fs::rename(&other, file).is_ok()
+    fs::write(&other, bytes)?;
+    fs::rename(&other, file)
+}
+
+/// Whoever has the file open reads the other byte.
+fn damage_in_place(file: &Path, pick: u64) -> io::Result<()> {
+    let file = fs::File::options().read(true).write(true).open(file)?;
+    if let Some(place) = damaged_place(file.metadata()?.len(), pick) {
+        let mut byte = [0];
+        file.read_exact_at(&mut byte, place)?;
+        file.write_all_at(&[byte[0] ^ (1 << (pick % 8))], place)?;
+    }
+    Ok(())
+}
+
+fn damaged_place(len: u64, pick: u64) -> Option<u64> {
+    mixed(pick ^ 1).checked_rem(len)
 }
 
 /// The first argument of executors.
@@ -217,9 +261,14 @@ fn set_off(folder: &Folder, fault: &Fault, report: &Accumulator<DeadlyReport>) {
                 kill_executor();
             }
         }
-        Act::RemoveOutput | Act::DamageOutput => {
+        Act::Remove(files) => {
             if folder.claims(fault.id) {
-                folder.spoil_output(u64::from(fault.id) ^ fault.row, fault.act == Act::RemoveOutput);
+                folder.remove(files, u64::from(fault.id) ^ fault.row);
+            }
+        }
+        Act::Damage(files) => {
+            if folder.claims(fault.id) {
+                folder.damage(files, u64::from(fault.id) ^ fault.row);
             }
         }
     }

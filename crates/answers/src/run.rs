@@ -84,6 +84,7 @@ fn start(case: &Case, folder: &Folder) -> firesteel::Result<Context> {
         .set("firesteel.local.dir", folder.local().display())?
         .set("firesteel.checkpoint.dir", folder.join("checkpoints").display())?
         .set("firesteel.shuffle.service.enabled", case.shuffle_service)?
+        .set("firesteel.shuffle.orderIndependentChecksum.enabled", case.content_sums)?
         // More faults than a cluster sees in a day come here in a second.
         .set("firesteel.task.maxFailures", 8)?
         .set("firesteel.stage.maxConsecutiveAttempts", 10)?
@@ -99,8 +100,8 @@ fn start(case: &Case, folder: &Folder) -> firesteel::Result<Context> {
 fn spoil(fault: Between, ctx: &Context, folder: &Folder) -> firesteel::Result<()> {
     match fault {
         Between::KillExecutor { is_noticed } => return faults::kill_executor_of(ctx, is_noticed),
-        Between::RemoveOutput { pick } => folder.spoil_output(pick, true),
-        Between::DamageOutput { pick } => folder.spoil_output(pick, false),
+        Between::Remove { files, pick } => folder.remove(files, pick),
+        Between::Damage { files, pick } => folder.damage(files, pick),
     };
     Ok(())
 }
@@ -164,8 +165,8 @@ enum Reason {
 fn reason(case: &Case, error: &str) -> Option<Reason> {
     let has_sparse = case.kind == KindName::Sparse
         || case.plan.any(&|node| matches!(node, Plan::One(Op::Narrow(Narrow::SparseEnvironment), _)));
-    let has_local_checkpoint = case.backend == Backend::Cluster
-        && case.plan.any(&|node| matches!(node, Plan::One(Op::Keep(Keep::LocalCheckpoint), _)));
+    let has_local_checkpoint =
+        case.plan.any(&|node| matches!(node, Plan::One(Op::Keep(Keep::LocalCheckpoint), _)));
     // The values of one key of a join or cogroup stay in memory, and an executor has little for large ones.
     let is_short = case.memory != Memory::Ample || case.kind == KindName::Large;
     if is_short && error.contains("of memory, its share is") {
@@ -173,7 +174,7 @@ fn reason(case: &Case, error: &str) -> Option<Reason> {
     } else if has_sparse && error.contains("skip_serializing_if") {
         Some(Reason::Refused("serde"))
     } else if has_local_checkpoint && error.contains("of a local checkpoint is lost") {
-        // It lies on executors alone, and one of them was killed.
+        // It lies on executors alone, and one of them was killed, or its file was spoilt.
         Some(Reason::Refused("a local checkpoint"))
     } else if error.contains(RAN_AGAIN) {
         Some(Reason::RanAgain)
@@ -185,13 +186,13 @@ fn reason(case: &Case, error: &str) -> Option<Reason> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::case::{Action, FoldAction, From, Pairing, Shape, Sides, Source};
+    use crate::case::{Action, FoldAction, From, Pairing, Placed, Shape, Sides, Source};
 
     /// The values of one key in a cogroup cannot be spilled, so this tells whether memory is short.
     fn cogroup_of_one_key(memory: Memory) -> Case {
         let source = Source { from: From::Range, shape: Shape::Alike, rows: 5_000, partitions: 2, seed: 5 };
         let side = || Box::new(Plan::Source(source.clone()));
-        let pairing = Pairing::Cogroup { sides: Sides::Two, partitions: 1 };
+        let pairing = Pairing::Cogroup { sides: Sides::Two, partitions: 1, placed: Placed::Neither };
         let count = Job { node: 0, action: Action::Fold(FoldAction::Count), before: None, during: None };
         Case {
             seed: 1,
@@ -199,6 +200,7 @@ mod tests {
             backend: Backend::Local,
             memory,
             shuffle_service: false,
+            content_sums: false,
             plan: Plan::Two(pairing, side(), side()),
             jobs: vec![count],
         }

@@ -1,6 +1,6 @@
 //! Actions that give one value made of all rows.
 
-use firesteel::prelude::*;
+use firesteel::{StorageLevel, prelude::*};
 
 use super::{Setting, Trouble, equal, same};
 use crate::{
@@ -68,8 +68,20 @@ pub(super) fn check<K: Kind>(setting: &Setting<'_, K>, action: FoldAction) -> Re
             let sums = rdd.run_job(|rows| rows.fold((0, 0), |sum, row| added(sum, digest_of::<K>(&row))))?;
             same("run_job", &total(model), &sums.into_iter().fold((0, 0), added))
         }),
+        FoldAction::Persisted { level } => persisted::<K>(rdd, model, level),
         FoldAction::Stats { offset } => stats::<K>(rdd, model, offset),
     }
+}
+
+/// The rows of an RDD that is not boxed while they are stored, and when they are.
+fn persisted<K: Kind>(rdd: &BoxRdd<Row<K>>, model: &Model, level: usize) -> Result<(), Trouble> {
+    let kept = rdd.map(|row| row).persist(StorageLevel::NAMED[level].1);
+    for _ in 0..2 {
+        let found = kept.aggregate((0, 0), |sum, row| added(sum, digest_of::<K>(&row)), added)?;
+        same("aggregate of kept rows", &total(model), &found)?;
+    }
+    kept.unpersist();
+    Ok(())
 }
 
 /// Runs a job over rows that stream, and checks that not more than a few large ones lived at once.

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Setting, Trouble, orders::part_of, same};
 use crate::{
-    case::{Act, Fault, Narrow, Op, Plan, Shuffle},
+    case::{Act, Fault, Files, Narrow, Op, Plan, Shuffle},
     faults,
     kind::{Kind, Row},
     ops,
@@ -52,7 +52,7 @@ pub(super) fn sample<K: Kind>(
     };
     let by_value = drawn(&node.rdd)?.map(|row| (mixed(K::code(&row).1), row));
     let dealt = by_value.partition_by(partitions).map(|(_, row)| row).boxed();
-    let act = [Act::KillSelf, Act::KillPeer, Act::RemoveOutput][(seed % 3) as usize];
+    let act = [Act::KillSelf, Act::KillPeer, Act::Remove(Files::Outputs)][(seed % 3) as usize];
     // Not in the first partition, whose rows have to be of the same run as those of the others.
     let fault = Fault { id: 1_000, partition: partitions / 2, row: 3, act };
     let found = faults::build::<K>(ctx, &dealt, &fault, setting.case.backend, setting.folder).collect()?;

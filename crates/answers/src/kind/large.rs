@@ -1,14 +1,25 @@
 //! Rows of an eighth of a megabyte that are counted while they live, to see how many are held at once.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{
+    LazyLock,
+    atomic::{AtomicUsize, Ordering},
+};
 
 use bytes::Bytes;
+use firesteel_types::Rng;
 use serde::{Deserialize, Serialize};
 
 use super::{Coded, Kind};
+use crate::shape::mixed;
 
 /// How large a value is.
 const BYTES: usize = 128 << 10;
+
+/// What values are cut out of.
+static NOISE: LazyLock<Vec<u8>> = LazyLock::new(|| {
+    let mut rng = Rng::new(1);
+    (0..2 * BYTES / 8).flat_map(|_| rng.next_u64().to_le_bytes()).collect()
+});
 
 static LIVE: AtomicUsize = AtomicUsize::new(0);
 static PEAK: AtomicUsize = AtomicUsize::new(0);
@@ -71,7 +82,9 @@ impl Coded for Value {
     const BITS: u64 = u64::MAX;
 
     fn of(code: u64) -> Self {
-        Self::counted(code, vec![code as u8; BYTES].into())
+        // Another part of the noise for each code, so that neither a row nor its neighbours can be compressed.
+        let begin = (mixed(code) % BYTES as u64) as usize;
+        Self::counted(code, Bytes::copy_from_slice(&NOISE[begin..begin + BYTES]))
     }
     fn code(&self) -> u64 {
         self.code

@@ -24,6 +24,7 @@ pub(crate) fn fits(op: &Op, input: &Model) -> bool {
         Narrow::Rows(_)
         | Narrow::MapPartitions
         | Narrow::Glom
+        | Narrow::UnionSelf
         | Narrow::SampleAll { .. }
         | Narrow::SampleByKeyAll { .. }
         | Narrow::SparseEnvironment
@@ -59,7 +60,7 @@ fn shuffled(op: Shuffle, input: &Model, bits: Bits) -> Model {
         Shuffle::AggregateByKey | Shuffle::CombineByKey => {
             by_key(&|values| paired(sum(values) & bits.value, values.len() as u64))
         }
-        Shuffle::GroupByKey | Shuffle::GroupBy => {
+        Shuffle::GroupByKey { .. } | Shuffle::GroupBy => {
             by_key(&|values| digest(is_ordered, values.iter().copied()))
         }
         Shuffle::Distinct => {
@@ -104,6 +105,11 @@ fn narrow(op: Narrow, input: &Model, bits: Bits) -> Model {
             let kept = |partition: usize| !partition.is_multiple_of(modulus as usize);
             let partitions = input.partitions.iter().enumerate().filter(|(partition, _)| kept(*partition));
             Model { partitions: partitions.map(|(_, rows)| rows.clone()).collect(), ..input.clone() }
+        }
+        Narrow::UnionSelf => {
+            let known = if known == Known::Places { known } else { Known::Rows };
+            let partitions = input.partitions.iter().chain(&input.partitions).cloned().collect();
+            Model { partitions, known, ..input.clone() }
         }
         Narrow::ZipWithIndex => numbered(input, bits, |_, _, before| before),
         Narrow::ZipWithUniqueId => {

@@ -1,6 +1,7 @@
 //! The operators of the engine that a plan stands for.
 
 mod build;
+mod groups;
 mod narrow;
 mod shuffles;
 mod two;

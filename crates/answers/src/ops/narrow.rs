@@ -39,6 +39,7 @@ pub(super) fn build<K: Kind>(op: Narrow, parent: &Built<K>) -> Result<BoxRdd<Row
         }
         Narrow::ZipWithIndex => rdd.zip_with_index()?.map(|(row, index)| numbered::<K>(&row, index)).boxed(),
         Narrow::ZipWithUniqueId => rdd.zip_with_unique_id().map(|(row, id)| numbered::<K>(&row, id)).boxed(),
+        Narrow::UnionSelf => rdd.union(rdd).boxed(),
         Narrow::ZipSelf => {
             let other = rdd.map_values(|value| other_value::<K>(&value));
             rdd.zip(&other).map(|(row, (_, value))| numbered::<K>(&row, K::value_code(&value))).boxed()

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Built;
 use crate::{
-    case::{JoinName, Pairing, Sides},
+    case::{JoinName, Next, Pairing, Placed, Sides},
     functions::{digest, paired, present},
     kind::{Kind, Row},
     model::cogrouped,
@@ -16,9 +16,23 @@ pub(super) fn build<K: Kind>(pairing: Pairing, left: &Built<K>, right: &Built<K>
     let (one, two) = (&left.rdd, &right.rdd);
     match pairing {
         Pairing::Union => one.union(two).boxed(),
-        Pairing::Join { kind, partitions } => join::<K>(kind, partitions, one, two),
-        Pairing::Cogroup { sides, partitions } => cogroup::<K>(sides, partitions, left, right),
-        Pairing::SubtractByKey { partitions } => one.subtract_by_key_into(two, partitions).boxed(),
+        Pairing::Join { kind, partitions, placed: which, next } => {
+            let (one, two) = placed::<K>(which, partitions, left, right);
+            join::<K>(kind, partitions, next, &one, &two)
+        }
+        Pairing::Cogroup { sides, partitions, placed: which } => {
+            let (one, two) = placed::<K>(which, partitions, left, right);
+            let orders = Orders {
+                sides,
+                left: left.model.known.orders_values(),
+                right: right.model.known.orders_values(),
+            };
+            cogroup::<K>(orders, partitions, &one, &two)
+        }
+        Pairing::SubtractByKey { partitions, placed: which } => {
+            let (one, two) = placed::<K>(which, partitions, left, right);
+            one.subtract_by_key_into(&two, partitions).boxed()
+        }
         Pairing::Intersection { partitions } => one.intersection_into(two, partitions).boxed(),
         Pairing::Subtract { partitions } => one.subtract_into(two, partitions).boxed(),
         Pairing::Cartesian => one.cartesian(two).map(|(l, r)| crossed::<K>(&l, &r)).boxed(),
@@ -31,35 +45,67 @@ pub(super) fn build<K: Kind>(pairing: Pairing, left: &Built<K>, right: &Built<K>
     }
 }
 
+/// Both sides, with the keys of some where the operator wants them.
+fn placed<K: Kind>(
+    which: Placed,
+    partitions: u32,
+    left: &Built<K>,
+    right: &Built<K>,
+) -> (BoxRdd<Row<K>>, BoxRdd<Row<K>>) {
+    let place = |side: &Built<K>, is_placed: bool| {
+        if is_placed { side.rdd.partition_by(partitions).boxed() } else { side.rdd.clone() }
+    };
+    let (is_left, is_right) = match which {
+        Placed::Neither => (false, false),
+        Placed::Left => (true, false),
+        Placed::Right => (false, true),
+        Placed::Both => (true, true),
+    };
+    (place(left, is_left), place(right, is_right))
+}
+
 fn join<K: Kind>(
     kind: JoinName,
     partitions: u32,
+    next: Next,
     one: &BoxRdd<Row<K>>,
     two: &BoxRdd<Row<K>>,
 ) -> BoxRdd<Row<K>> {
     match kind {
         JoinName::Inner => {
-            one.join_into(two, partitions).map(|(key, (l, r))| joined::<K>(key, Some(l), Some(r))).boxed()
+            let pairs = one.join_into(two, partitions);
+            taken::<K>(next, partitions, &pairs.map(|(key, (l, r))| joined::<K>(key, Some(l), Some(r))))
         }
-        JoinName::LeftOuter => one
-            .left_outer_join_into(two, partitions)
-            .map(|(key, (l, r))| joined::<K>(key, Some(l), r))
-            .boxed(),
-        JoinName::RightOuter => one
-            .right_outer_join_into(two, partitions)
-            .map(|(key, (l, r))| joined::<K>(key, l, Some(r)))
-            .boxed(),
+        JoinName::LeftOuter => {
+            let pairs = one.left_outer_join_into(two, partitions);
+            taken::<K>(next, partitions, &pairs.map(|(key, (l, r))| joined::<K>(key, Some(l), r)))
+        }
+        JoinName::RightOuter => {
+            let pairs = one.right_outer_join_into(two, partitions);
+            taken::<K>(next, partitions, &pairs.map(|(key, (l, r))| joined::<K>(key, l, Some(r))))
+        }
         JoinName::FullOuter => {
-            one.full_outer_join_into(two, partitions).map(|(key, (l, r))| joined::<K>(key, l, r)).boxed()
+            let pairs = one.full_outer_join_into(two, partitions);
+            taken::<K>(next, partitions, &pairs.map(|(key, (l, r))| joined::<K>(key, l, r)))
         }
     }
 }
 
-fn cogroup<K: Kind>(sides: Sides, partitions: u32, left: &Built<K>, right: &Built<K>) -> BoxRdd<Row<K>> {
-    let (one, two) = (&left.rdd, &right.rdd);
-    let orders =
-        Orders { sides, left: left.model.known.orders_values(), right: right.model.known.orders_values() };
-    match sides {
+/// The rows of a join, by what takes them.
+fn taken<K: Kind>(next: Next, partitions: u32, pairs: &impl Rdd<Item = Row<K>>) -> BoxRdd<Row<K>> {
+    match next {
+        Next::Boxed => pairs.boxed(),
+        Next::Fused => pairs.partition_by(partitions).boxed(),
+    }
+}
+
+fn cogroup<K: Kind>(
+    orders: Orders,
+    partitions: u32,
+    one: &BoxRdd<Row<K>>,
+    two: &BoxRdd<Row<K>>,
+) -> BoxRdd<Row<K>> {
+    match orders.sides {
         Sides::Two => {
             let groups = one.cogroup_into(two, partitions).with(orders);
             groups.map(|orders, (key, (left, right))| orders.row::<K>(key, &left, &right)).boxed()

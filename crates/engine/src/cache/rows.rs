@@ -199,10 +199,6 @@ impl<T: Data> Iterator for StoredRows<'_, T> {
         }
     }
 
-    fn size_hint(&self) -> (usize, Option<usize>) {
-        (self.batch.len(), None)
-    }
-
     #[inline]
     fn fold<C, F: FnMut(C, T) -> C>(mut self, init: C, mut f: F) -> C {
         let batch = std::mem::take(&mut self.batch);

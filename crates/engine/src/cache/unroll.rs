@@ -130,10 +130,6 @@ impl<T> Iterator for PartRows<T> {
         self.rows.next()
     }
 
-    fn size_hint(&self) -> (usize, Option<usize>) {
-        self.rows.size_hint()
-    }
-
     #[inline]
     fn fold<C, F: FnMut(C, T) -> C>(self, init: C, f: F) -> C {
         self.rows.fold(init, f)

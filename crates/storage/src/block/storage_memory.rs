@@ -78,7 +78,6 @@ impl fmt::Debug for Reservation {
 pub struct Unroll {
     reserved: Reservation,
     for_rdd: Option<RddId>,
-    rows: u64,
 }
 
 impl Unroll {
@@ -95,24 +94,13 @@ impl Unroll {
     /// The same for rows of which it is known that they take so much at least.
     pub fn start_with(memory: &Arc<dyn StorageMemory>, bytes: u64, for_rdd: Option<RddId>) -> Option<Self> {
         let reserved = Reservation::acquire(memory, bytes, for_rdd)?;
-        Some(Self { reserved, for_rdd, rows: 0 })
-    }
-
-    /// Counts one row. After each sixteenth, asks for the bytes so far and checks that they fit.
-    pub fn row(&mut self, bytes_so_far: impl FnOnce() -> u64) -> bool {
-        self.rows += 1;
-        !self.rows.is_multiple_of(Self::ROWS_PER_CHECK) || self.check(bytes_so_far())
+        Some(Self { reserved, for_rdd })
     }
 
     /// Whether `bytes_so_far` fit; grows to half as much again when they have outgrown what is reserved.
     pub fn check(&mut self, bytes_so_far: u64) -> bool {
         bytes_so_far < self.reserved.bytes
             || self.reserved.resize(bytes_so_far.saturating_add(bytes_so_far / 2), self.for_rdd)
-    }
-
-    /// How many bytes are reserved.
-    pub fn reserved_bytes(&self) -> u64 {
-        self.reserved.bytes
     }
 
     /// Ends with a block of exactly `bytes`. If it does not fit, what is reserved comes back: the rows may still be there.
@@ -135,26 +123,16 @@ mod tests {
 
     /// Behaviours: BLK-008.
     #[test]
-    fn unrolling_starts_with_a_mebibyte_looks_every_sixteen_rows_and_grows_by_half() {
+    fn unrolling_starts_with_a_mebibyte_and_grows_by_half() {
         let (budget, memory) = memory(10 * MIB);
         let mut unroll = Unroll::start(&memory, None).unwrap();
         assert_eq!(budget.used(), MIB);
 
-        let mut looks = Vec::new();
-        for row in 1..=48 {
-            assert!(unroll.row(|| {
-                looks.push(row);
-                row * 60_000
-            }));
+        for rows in [16, 32, 48] {
+            assert!(unroll.check(rows * 60_000));
         }
 
-        assert_eq!(looks, [16, 32, 48]);
-        assert_eq!(
-            unroll.reserved_bytes(),
-            48 * 60_000 * 3 / 2,
-            "half as much again as there was at the look"
-        );
-        assert_eq!(budget.used(), unroll.reserved_bytes());
+        assert_eq!(budget.used(), 48 * 60_000 * 3 / 2, "half as much again as there was at the look");
     }
 
     /// Behaviours: BLK-008.
@@ -180,7 +158,7 @@ mod tests {
         let grows = Unroll::start(&memory, None).unwrap().finish(2 * MIB).unwrap();
         assert_eq!(budget.used(), 2 * MIB + 100);
         let too_large = Unroll::start(&memory, None).unwrap().finish(3 * MIB).unwrap_err();
-        assert_eq!((too_large.reserved_bytes(), budget.used()), (MIB, 3 * MIB + 100));
+        assert_eq!(budget.used(), 3 * MIB + 100, "what is reserved stays so");
         drop(too_large);
         assert_eq!(budget.used(), 2 * MIB + 100);
 

@@ -64,11 +64,6 @@ impl Consumer {
         Self { task, slot }
     }
 
-    /// The name, as it stands in messages.
-    pub fn name(&self) -> &str {
-        &self.slot.name
-    }
-
     /// Whether the task holds more than it was granted: then [`reserve`](Self::reserve).
     #[inline]
     pub fn is_short(&self) -> bool {
@@ -89,12 +84,6 @@ impl Consumer {
         if bytes != self.slot.held.get() {
             self.task.note_held(&self.slot, bytes);
         }
-    }
-
-    /// What the structure holds, as last said.
-    #[inline]
-    pub fn held(&self) -> u64 {
-        self.slot.held.get()
     }
 
     /// Asks for the memory that the task holds beyond its grant, and says whether to go on or to spill.
@@ -130,11 +119,6 @@ impl Consumer {
     pub fn pin(&self) {
         self.slot.is_pinned.set(true);
         self.slot.is_asked.set(false);
-    }
-
-    /// From now on the structure can spill again.
-    pub fn unpin(&self) {
-        self.slot.is_pinned.set(false);
     }
 }
 
