@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Setting, Trouble, orders::part_of, same};
 use crate::{
-    case::{Act, Fault, Files, Narrow, Op, Plan, Shuffle},
+    case::{Act, Fault, Files, Narrow, Op, Pairing, Plan, RowByRow, Shuffle},
     faults,
     kind::{Kind, Row},
     ops,
@@ -62,12 +62,12 @@ pub(super) fn sample<K: Kind>(
     same("how many rows are sampled", &expected, &found.len())
 }
 
-/// How many rows are drawn where nothing fails, unless partitions depend on where things are.
+/// How many rows are drawn where nothing fails, unless partitions have other sizes each time.
 fn reference_len<K: Kind>(
     setting: &Setting<'_, K>,
     drawn: &dyn Fn(&BoxRdd<Row<K>>) -> firesteel::Result<firesteel::SampleByKey<BoxRdd<Row<K>>, K::Key>>,
 ) -> Result<Option<usize>, Trouble> {
-    if setting.case.plan.any(&deals_as_it_finds) {
+    if same_partitions(setting.case.plan.nodes()[setting.place]) == Same::Nothing {
         return Ok(None);
     }
     let mut case = setting.case.clone();
@@ -84,17 +84,48 @@ fn reference_len<K: Kind>(
     Ok(Some(drawn(&nodes[place].rdd)?.count()? as usize))
 }
 
-/// Whether the sizes of its partitions depend on where things are, or on a sample of rows that may come in another order.
-fn deals_as_it_finds(plan: &Plan) -> bool {
+/// What is the same of the partitions of an RDD each time it is computed, whatever order rows come in.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Same {
+    /// How many rows each has, and which.
+    Rows,
+    /// How many rows each has.
+    Sizes,
+    /// All rows together.
+    Nothing,
+}
+
+fn same_partitions(plan: &Plan) -> Same {
     match plan {
-        Plan::One(Op::Narrow(op), _) => matches!(op, Narrow::Coalesce { .. }),
-        Plan::One(Op::Shuffle { op, .. }, _) => {
-            matches!(
-                op,
-                Shuffle::SortByKey { .. } | Shuffle::SortByRow { .. } | Shuffle::FilterByRange { .. }
-            )
+        Plan::Source(_) => Same::Rows,
+        Plan::One(op, parent) => {
+            let parent = same_partitions(parent);
+            match op {
+                Op::Narrow(Narrow::Rows(op)) if changes_sizes(*op) && parent == Same::Sizes => Same::Nothing,
+                // By where things are, or by a sample of the rows.
+                Op::Narrow(Narrow::Coalesce { .. })
+                | Op::Shuffle {
+                    op: Shuffle::SortByKey { .. } | Shuffle::SortByRow { .. } | Shuffle::FilterByRange { .. },
+                    ..
+                } => Same::Nothing,
+                Op::Shuffle { op: Shuffle::Repartition, .. } => parent.max(Same::Sizes),
+                // By key.
+                Op::Shuffle { .. } => Same::Rows,
+                Op::Narrow(_) | Op::Keep(_) | Op::Fault(_) => parent,
+            }
         }
-        Plan::Source(_) | Plan::One(Op::Keep(_) | Op::Fault(_), _) | Plan::Two(..) => false,
+        Plan::Two(Pairing::Union | Pairing::Cartesian | Pairing::ZipPartitions, left, right) => {
+            same_partitions(left).max(same_partitions(right))
+        }
+        Plan::Two(..) => Same::Rows,
+    }
+}
+
+/// Whether it makes more or fewer of some rows than of others.
+fn changes_sizes(op: RowByRow) -> bool {
+    match op {
+        RowByRow::Filter { .. } | RowByRow::FlatMap { .. } | RowByRow::FlatMapValues { .. } => true,
+        RowByRow::Map { .. } | RowByRow::MapValues { .. } | RowByRow::Swap | RowByRow::Boxed { .. } => false,
     }
 }
 
