@@ -49,6 +49,7 @@ const ALLOWED: &[(&str, May)] = &[
     ("firesteel-cli", May::KnowAll),
     ("firesteel-bench", May::KnowAll),
     ("firesteel-answers", May::Know(&["firesteel"])),
+    ("firesteel-examples", May::Know(&["firesteel"])),
     (CHORES, May::Know(&[])),
 ];
 
