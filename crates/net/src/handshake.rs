@@ -25,7 +25,7 @@ use crate::{
     secrets::Secrets,
     service::Service,
     stream::{Socket, Stream, is_timeout},
-    tls::TlsServer,
+    tls::{self, TlsServer},
 };
 
 /// Why a server did not take a connection: what the peer was told, and what the log says.
@@ -98,9 +98,9 @@ impl Door<'_> {
             stream.finish();
         })?;
         let mut stream = match self.tls {
-            Some(tls) => stream
-                .with_server_tls(tls)
-                .map_err(|error| Rejected::new(Refusal::Malformed, error.to_string()))?,
+            Some(tls) => {
+                stream.with_server_tls(tls).map_err(|reason| Rejected::new(Refusal::Malformed, reason))?
+            }
             None => stream,
         };
         let realm = self.prove_to_client(&mut stream, service).inspect_err(|rejected| {
@@ -247,7 +247,7 @@ impl Caller<'_> {
 
     fn broken(&self, error: io::Error) -> NetError {
         // What the TLS layer does not accept will not be accepted the next time.
-        if error.get_ref().is_some_and(<dyn std::error::Error + Send + Sync>::is::<rustls::Error>) {
+        if tls::is_refusal(&error) {
             return self.untrusted(error.to_string());
         }
         NetError::of_io(self.to, self.dialer.handshake_timeout, error)

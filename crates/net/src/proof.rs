@@ -8,12 +8,14 @@
 //! The proof is about the ends of the connection, not about the bytes that follow: without TLS they are neither
 //! encrypted nor protected against someone who can change packets on the way.
 
-use ring::hmac;
-
-use crate::{hello::VERSION, secret::Secret, service::Service};
+use crate::{
+    hello::VERSION,
+    secret::{SIGNATURE_LEN, Secret},
+    service::Service,
+};
 
 /// The size of a nonce and of a proof.
-pub(crate) const PROOF_LEN: usize = 32;
+pub(crate) const PROOF_LEN: usize = SIGNATURE_LEN;
 
 /// The side of a connection that proves itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,14 +36,12 @@ pub(crate) struct Said<'a> {
 
 impl Said<'_> {
     pub(crate) fn prove(&self, secret: &Secret) -> [u8; PROOF_LEN] {
-        let mut proof = [0; PROOF_LEN];
-        proof.copy_from_slice(hmac::sign(&key(secret), &self.to_bytes()).as_ref());
-        proof
+        secret.sign(&self.to_bytes())
     }
 
     /// Whether `proof` is what [`Self::prove`] gives, in constant time.
     pub(crate) fn is_proved_by(&self, secret: &Secret, proof: &[u8; PROOF_LEN]) -> bool {
-        hmac::verify(&key(secret), &self.to_bytes(), proof).is_ok()
+        secret.has_signed(&self.to_bytes(), proof)
     }
 
     /// All parts but the last have a fixed length, so that two different sayings are never the same bytes.
@@ -53,10 +53,6 @@ impl Said<'_> {
         bytes.extend(self.realm.as_bytes());
         bytes
     }
-}
-
-fn key(secret: &Secret) -> hmac::Key {
-    hmac::Key::new(hmac::HMAC_SHA256, secret.expose())
 }
 
 #[cfg(test)]

@@ -3,14 +3,16 @@
 //! Sealed bytes are a random salt and then AES-256-GCM under a key that HKDF-SHA256 makes from the secret and the
 //! salt. Each key is used once, so its nonce can be a constant and the number of messages has no bound.
 
-use ring::{
-    aead::{AES_256_GCM, Aad, LessSafeKey, Nonce, UnboundKey},
-    hkdf::{HKDF_SHA256, Salt},
-};
+use aes_gcm::{Aes256Gcm, Key, KeyInit, aead::AeadInOut};
+use hkdf::Hkdf;
+use sha2::Sha256;
 
 use crate::secret::{Secret, random_bytes};
 
 const SALT_LEN: usize = 32;
+
+/// Every key is used for one message, so it may be the same for all.
+const NONCE: [u8; 12] = [0; 12];
 
 impl Secret {
     /// Encrypts `plain` for those who know the secret; who changes the sealed bytes is found out.
@@ -20,8 +22,8 @@ impl Secret {
     pub fn seal(&self, plain: &[u8]) -> Vec<u8> {
         let salt = random_bytes::<SALT_LEN>();
         let mut body = plain.to_vec();
-        seal_key(self, &salt)
-            .seal_in_place_append_tag(nonce(), Aad::empty(), &mut body)
+        cipher(self, &salt)
+            .encrypt_in_place(&NONCE.into(), b"", &mut body)
             .expect("a message that fits in memory is not too long for the cipher");
         [salt.as_slice(), &body].concat()
     }
@@ -30,21 +32,17 @@ impl Secret {
     pub fn open(&self, sealed: &[u8]) -> Option<Vec<u8>> {
         let (salt, body) = sealed.split_first_chunk::<SALT_LEN>()?;
         let mut body = body.to_vec();
-        let len = seal_key(self, salt).open_in_place(nonce(), Aad::empty(), &mut body).ok()?.len();
-        body.truncate(len);
+        cipher(self, salt).decrypt_in_place(&NONCE.into(), b"", &mut body).ok()?;
         Some(body)
     }
 }
 
-/// Every key is used for one message, so it may be the same for all.
-fn nonce() -> Nonce {
-    Nonce::assume_unique_for_key([0; 12])
-}
-
-fn seal_key(secret: &Secret, salt: &[u8; SALT_LEN]) -> LessSafeKey {
-    let derived = Salt::new(HKDF_SHA256, salt).extract(secret.expose());
-    let key = derived.expand(&[b"firesteel sealed message 1"], &AES_256_GCM);
-    LessSafeKey::new(UnboundKey::from(key.expect("a key is much shorter than HKDF allows")))
+fn cipher(secret: &Secret, salt: &[u8; SALT_LEN]) -> Aes256Gcm {
+    let mut key = Key::<Aes256Gcm>::default();
+    Hkdf::<Sha256>::new(Some(salt), secret.expose())
+        .expand(b"firesteel sealed message 1", &mut key)
+        .expect("a key is much shorter than HKDF allows");
+    Aes256Gcm::new(&key)
 }
 
 #[cfg(test)]
@@ -65,6 +63,15 @@ mod tests {
             assert_eq!(ours.open(&sealed[..at]), None, "cut at {at}");
         }
         assert_eq!(ours.open(&ours.seal(b"")).unwrap(), b"");
+    }
+
+    /// Made with another implementation of HKDF and AES-GCM.
+    #[test]
+    fn what_others_sealed_is_opened() {
+        let secret = Secret::new(b"at least sixteen characters").unwrap();
+        let body = crate::hex::decode("b6a28ef922e796c459eb662004f2c4da7a284df43f").unwrap();
+
+        assert_eq!(secret.open(&[&[3; SALT_LEN][..], &body].concat()).unwrap(), b"plain");
     }
 
     #[test]

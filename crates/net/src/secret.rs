@@ -2,12 +2,16 @@
 
 use std::{fmt, sync::Arc};
 
-use ring::rand::{SecureRandom, SystemRandom};
+use hmac::{Hmac, KeyInit, Mac};
+use sha2::Sha256;
 
 use crate::hex;
 
 /// The fewest bytes of a secret: whoever sees a proof can guess short ones at leisure.
 const SECRET_MIN: usize = 16;
+
+/// The size of a signature.
+pub(crate) const SIGNATURE_LEN: usize = 32;
 
 /// What stands in for a secret where there is none. Everybody knows it.
 const NOBODY: &[u8] = b"firesteel cluster without a secret";
@@ -75,6 +79,31 @@ impl Secret {
         &self.0
     }
 
+    /// The HMAC-SHA256 of `text` under the secret, which only those who know it can make.
+    ///
+    /// ```
+    /// use firesteel_net::Secret;
+    ///
+    /// let secret = Secret::random();
+    /// let signature = secret.sign(b"a text");
+    /// assert!(secret.has_signed(b"a text", &signature));
+    /// assert!(!secret.has_signed(b"another text", &signature));
+    /// ```
+    pub fn sign(&self, text: &[u8]) -> [u8; SIGNATURE_LEN] {
+        self.signer(text).finalize().into_bytes().into()
+    }
+
+    /// Whether `signature` is what [`Self::sign`] gives, in a time that tells nothing about where the two differ.
+    pub fn has_signed(&self, text: &[u8], signature: &[u8]) -> bool {
+        self.signer(text).verify_slice(signature).is_ok()
+    }
+
+    fn signer(&self, text: &[u8]) -> Hmac<Sha256> {
+        let mut signer = Hmac::new_from_slice(&self.0).expect("a key of HMAC may have any length");
+        signer.update(text);
+        signer
+    }
+
     /// The bytes in hexadecimal, for the environment of a process.
     pub fn to_hex(&self) -> String {
         hex::encode(&self.0)
@@ -95,7 +124,7 @@ impl fmt::Debug for Secret {
 /// Bytes that nobody can foresee.
 pub(crate) fn random_bytes<const N: usize>() -> [u8; N] {
     let mut bytes = [0; N];
-    SystemRandom::new().fill(&mut bytes).expect("the operating system gives random bytes");
+    getrandom::fill(&mut bytes).expect("the operating system gives random bytes");
     bytes
 }
 

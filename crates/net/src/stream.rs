@@ -9,11 +9,10 @@ use std::{
 };
 
 use rustix::{buffer::spare_capacity, io::Errno};
-use rustls::{ClientConnection, Connection, ServerConnection, StreamOwned};
 
 use crate::{
     address::Address,
-    tls::{TlsClient, TlsServer},
+    tls::{Session, TlsClient, TlsServer, TlsStream},
 };
 
 /// From this length on a file is sent by the kernel. Measured over the loopback, a copy that stays in the cache is
@@ -128,8 +127,7 @@ pub struct Stream(Kind);
 #[derive(Debug)]
 enum Kind {
     Plain(Socket),
-    TlsServer(Box<StreamOwned<ServerConnection, Socket>>),
-    TlsClient(Box<StreamOwned<ClientConnection, Socket>>),
+    Tls(TlsStream),
 }
 
 impl Stream {
@@ -138,52 +136,44 @@ impl Stream {
     }
 
     /// Begins TLS on a plain connection; nothing is sent yet.
-    pub(crate) fn with_server_tls(self, tls: &TlsServer) -> Result<Self, rustls::Error> {
-        Ok(Self(Kind::TlsServer(Box::new(tls.accept(self.into_socket())?))))
+    pub(crate) fn with_server_tls(self, tls: &TlsServer) -> Result<Self, String> {
+        Ok(Self(Kind::Tls(tls.accept(self.into_socket())?)))
     }
 
     /// Begins TLS on a plain connection; nothing is sent yet.
     pub(crate) fn with_client_tls(self, tls: &TlsClient, to: &Address) -> Result<Self, String> {
-        Ok(Self(Kind::TlsClient(Box::new(tls.connect(self.into_socket(), to)?))))
+        Ok(Self(Kind::Tls(tls.connect(self.into_socket(), to)?)))
     }
 
     fn into_socket(self) -> Socket {
         match self.0 {
             Kind::Plain(socket) => socket,
-            Kind::TlsServer(tls) => tls.sock,
-            Kind::TlsClient(tls) => tls.sock,
+            Kind::Tls(tls) => tls.into_parts().0,
         }
     }
 
     /// The socket, and the session of TLS with what it has read ahead.
-    pub(crate) fn into_parts(self) -> (Arc<TcpStream>, Option<Connection>) {
-        let (socket, session) = match self.0 {
-            Kind::Plain(socket) => (socket, None),
-            Kind::TlsServer(tls) => {
-                let (session, socket) = tls.into_parts();
-                (socket, Some(session.into()))
+    pub(crate) fn into_parts(self) -> (Arc<TcpStream>, Option<Session>) {
+        match self.0 {
+            Kind::Plain(socket) => (socket.tcp, None),
+            Kind::Tls(tls) => {
+                let (socket, session) = tls.into_parts();
+                (socket.tcp, Some(session))
             }
-            Kind::TlsClient(tls) => {
-                let (session, socket) = tls.into_parts();
-                (socket, Some(session.into()))
-            }
-        };
-        (socket.tcp, session)
+        }
     }
 
     fn socket(&self) -> &Socket {
         match &self.0 {
             Kind::Plain(socket) => socket,
-            Kind::TlsServer(tls) => &tls.sock,
-            Kind::TlsClient(tls) => &tls.sock,
+            Kind::Tls(tls) => tls.socket(),
         }
     }
 
     fn socket_mut(&mut self) -> &mut Socket {
         match &mut self.0 {
             Kind::Plain(socket) => socket,
-            Kind::TlsServer(tls) => &mut tls.sock,
-            Kind::TlsClient(tls) => &mut tls.sock,
+            Kind::Tls(tls) => tls.socket_mut(),
         }
     }
 
@@ -229,10 +219,8 @@ impl Stream {
 
     /// Tells the peer that nothing more comes, so that it reads what was sent before the end.
     pub fn finish(&mut self) {
-        match &mut self.0 {
-            Kind::Plain(_) => {}
-            Kind::TlsServer(tls) => tls.conn.send_close_notify(),
-            Kind::TlsClient(tls) => tls.conn.send_close_notify(),
+        if let Kind::Tls(tls) = &mut self.0 {
+            tls.send_close_notify();
         }
         // Nobody is left to tell when this fails.
         let _ = self.flush();
@@ -260,7 +248,7 @@ impl Stream {
     pub fn write_more(&mut self, slices: &[IoSlice<'_>]) -> io::Result<usize> {
         match &mut self.0 {
             Kind::Plain(socket) => socket.write_more(slices),
-            Kind::TlsServer(_) | Kind::TlsClient(_) => self.write_vectored(slices),
+            Kind::Tls(_) => self.write_vectored(slices),
         }
     }
 
@@ -331,8 +319,7 @@ impl Read for Stream {
     fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
         match &mut self.0 {
             Kind::Plain(socket) => socket.read(buf),
-            Kind::TlsServer(tls) => tls.read(buf),
-            Kind::TlsClient(tls) => tls.read(buf),
+            Kind::Tls(tls) => tls.read(buf),
         }
     }
 }
@@ -341,24 +328,21 @@ impl Write for Stream {
     fn write(&mut self, buf: &[u8]) -> io::Result<usize> {
         match &mut self.0 {
             Kind::Plain(socket) => socket.write(buf),
-            Kind::TlsServer(tls) => tls.write(buf),
-            Kind::TlsClient(tls) => tls.write(buf),
+            Kind::Tls(tls) => tls.write(buf),
         }
     }
 
     fn write_vectored(&mut self, slices: &[IoSlice<'_>]) -> io::Result<usize> {
         match &mut self.0 {
             Kind::Plain(socket) => socket.write_vectored(slices),
-            Kind::TlsServer(tls) => tls.write_vectored(slices),
-            Kind::TlsClient(tls) => tls.write_vectored(slices),
+            Kind::Tls(tls) => tls.write_vectored(slices),
         }
     }
 
     fn flush(&mut self) -> io::Result<()> {
         match &mut self.0 {
             Kind::Plain(socket) => socket.flush(),
-            Kind::TlsServer(tls) => tls.flush(),
-            Kind::TlsClient(tls) => tls.flush(),
+            Kind::Tls(tls) => tls.flush(),
         }
     }
 }

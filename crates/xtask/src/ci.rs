@@ -4,14 +4,13 @@
 //! the run; the summary shows each step's time and which steps were not reached.
 
 use std::{
-    env,
     process::Command,
     time::{Duration, Instant},
 };
 
 use anyhow::{Context, Result};
 
-use crate::{needs, process, suite, tidy};
+use crate::{defaults, needs, process, suite, tidy};
 
 struct Step {
     name: &'static str,
@@ -23,6 +22,7 @@ const STEPS: &[Step] = &[
     Step { name: "clippy", run: clippy },
     Step { name: "tidy", run: tidy::run },
     Step { name: "test", run: suite::run },
+    Step { name: "defaults", run: defaults::run },
     Step { name: "regress", run: regress },
     Step { name: "docs", run: docs },
 ];
@@ -46,9 +46,7 @@ pub(crate) fn regress() -> Result<()> {
         return Ok(());
     }
     process::run(&mut process::cargo(&["build", "--release", "--package", "firesteel-bench"]))?;
-    let program = env::current_exe().context("cannot find this program")?;
-    let target = program.ancestors().nth(2).context("this program lies in no build")?;
-    process::run(Command::new(target.join("release/firesteel-bench")).arg("regress"))
+    process::run(Command::new(defaults::release_folder()?.join("firesteel-bench")).arg("regress"))
 }
 
 /// Runs the steps and prints the summary.
@@ -83,7 +81,7 @@ fn summary(steps: &[Step], times: &[Duration], passed: bool) -> String {
             _ => "ok",
         };
         let time = times.get(index).map_or_else(String::new, |time| seconds(*time));
-        text.push_str(format!("  {:<8}{verdict:<8}{time:>8}", step.name).trim_end());
+        text.push_str(format!("  {:<10}{verdict:<8}{time:>8}", step.name).trim_end());
         text.push('\n');
     }
     let verdict = if passed { "passed" } else { "failed" };
@@ -123,7 +121,7 @@ mod tests {
 
         assert_eq!(
             text,
-            "== summary\n  one     ok         1.5 s\n  two     FAILED     0.2 s\n  three   not run\nci failed in 1.8 s\n"
+            "== summary\n  one       ok         1.5 s\n  two       FAILED     0.2 s\n  three     not run\nci failed in 1.8 s\n"
         );
     }
 }

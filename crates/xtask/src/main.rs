@@ -1,8 +1,8 @@
 //! Project chores behind `cargo xtask <command>`.
 //!
 //! One command per file: [`tidy`] holds the house rules, [`suite`] runs every test, [`ci`] chains what has to
-//! pass before a change goes in, [`answers`] compares random jobs with a model, [`settings`] makes a reference page,
-//! [`peers`] installs what benchmarks are compared with.
+//! pass before a change goes in, [`defaults`] looks at what applications get, [`answers`] compares random jobs with a
+//! model, [`settings`] makes a reference page, [`peers`] installs what benchmarks are compared with.
 //! Knows no crate of the project but the types: it reads their text and calls cargo.
 //!
 //! Exit codes: 0 all is well, 1 something failed, 2 the command line was not understood.
@@ -10,6 +10,7 @@
 
 mod answers;
 mod ci;
+mod defaults;
 mod needs;
 mod peers;
 mod process;
@@ -31,6 +32,8 @@ Commands:
             a test or a deviation
   settings  write docs/settings.md from the registry of settings
   test      say what the tests need, install what can be installed, run every test
+  defaults  build an example as applications are built, and check its size and what
+            it refuses without the features that are off by default
   regress   check that the costs of the engine are in proportion
   answers [--minutes M] [--seed S] [--cases N] [--backend local|shipped|cluster]
             compare random jobs with random faults with a plain model
@@ -43,7 +46,7 @@ Commands:
             say which lines of the paths to disk the comparison enters
   peers install
             install Spark, Ray and Dask beside the build, for firesteel-bench
-  ci        format, clippy, tidy, test, regress, docs; stops at the first failure
+  ci        format, clippy, tidy, test, defaults, regress, docs; stops at the first failure
   help      print this text";
 
 #[derive(Debug, PartialEq, Eq)]
@@ -51,6 +54,7 @@ enum Command {
     Tidy,
     Settings,
     Test,
+    Defaults,
     Regress,
     Answers(Vec<String>),
     PeersInstall,
@@ -67,6 +71,7 @@ fn parse(args: &[String]) -> Result<Command, String> {
             "tidy" => Ok(Command::Tidy),
             "settings" => Ok(Command::Settings),
             "test" => Ok(Command::Test),
+            "defaults" => Ok(Command::Defaults),
             "regress" => Ok(Command::Regress),
             "peers" => Err("`peers` needs a second word: `peers install`".to_owned()),
             "ci" => Ok(Command::Ci),
@@ -87,6 +92,7 @@ fn main() -> ExitCode {
         Ok(Command::Tidy) => tidy::run(),
         Ok(Command::Settings) => settings::run(),
         Ok(Command::Test) => suite::run(),
+        Ok(Command::Defaults) => defaults::run(),
         Ok(Command::Regress) => ci::regress(),
         Ok(Command::Answers(args)) => answers::run(&args),
         Ok(Command::PeersInstall) => peers::install(),
@@ -119,10 +125,18 @@ mod tests {
 
     #[test]
     fn each_command_is_one_word() {
-        let commands = ["tidy", "settings", "test", "regress", "ci", "help"].map(|word| parse(&words(word)));
+        let commands = ["tidy", "settings", "test", "defaults", "regress", "ci", "help"];
+        let commands = commands.map(|word| parse(&words(word)));
 
-        let expected =
-            [Command::Tidy, Command::Settings, Command::Test, Command::Regress, Command::Ci, Command::Help];
+        let expected = [
+            Command::Tidy,
+            Command::Settings,
+            Command::Test,
+            Command::Defaults,
+            Command::Regress,
+            Command::Ci,
+            Command::Help,
+        ];
         assert_eq!(commands, expected.map(Ok));
     }
 

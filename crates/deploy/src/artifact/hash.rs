@@ -7,32 +7,30 @@ use std::{
 };
 
 use firesteel_scheduler::deploy::ContentHash;
-use ring::digest::{Context, SHA256};
+use sha2::{Digest, Sha256};
 
 /// How much is read and sent at a time.
 pub(super) const CHUNK_BYTES: usize = 1 << 20;
 
 /// Takes content piece by piece.
 pub(super) struct Hasher {
-    context: Context,
+    hash: Sha256,
     len: u64,
 }
 
 impl Hasher {
     pub(super) fn new() -> Self {
-        Self { context: Context::new(&SHA256), len: 0 }
+        Self { hash: Sha256::new(), len: 0 }
     }
 
     pub(super) fn update(&mut self, bytes: &[u8]) {
-        self.context.update(bytes);
+        self.hash.update(bytes);
         self.len += bytes.len() as u64;
     }
 
     /// The hash and the length of all that was taken.
     pub(super) fn finish(self) -> (ContentHash, u64) {
-        let digest = self.context.finish();
-        let bytes = digest.as_ref().try_into().expect("a SHA-256 has 32 bytes");
-        (ContentHash(bytes), self.len)
+        (ContentHash(self.hash.finalize().into()), self.len)
     }
 }
 

@@ -24,9 +24,11 @@ pub enum IoError {
     #[error("unknown scheme `{scheme}` in {location}; known are a plain path, {KNOWN_SCHEMES}")]
     UnknownScheme { location: String, scheme: String },
 
-    /// The scheme is known, but this build cannot reach beyond the machine.
-    #[error("{location} is on a remote store; build firesteel with its feature `cloud` to use `{scheme}`")]
-    CloudMissing { location: String, scheme: String },
+    /// The place or the compression is known, but this program was built without the code for it.
+    #[error(
+        "{location}: this program was built without {what}; build firesteel with the feature \"{feature}\""
+    )]
+    NotBuilt { location: String, what: &'static str, feature: &'static str },
 
     /// The text is not a path or address.
     #[error("cannot use `{location}` as a path: {reason}")]

@@ -8,8 +8,9 @@
 
 use std::path::PathBuf;
 
+use super::cloud;
+use super::codec::Codec;
 use super::error::IoError;
-use super::http::{self, HttpFile};
 use super::list::{self, Kind};
 use super::location::{self, Location};
 use super::pattern::{self, Segment};
@@ -20,6 +21,14 @@ pub(crate) struct InputFile {
     pub(crate) location: Location,
     pub(crate) size: u64,
     /// Whether a reader may begin in the middle of the file; some web servers give whole files only.
+    pub(crate) has_ranges: bool,
+}
+
+/// A file on a web server.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct HttpFile {
+    pub(crate) size: u64,
+    /// Whether the server gives parts of it.
     pub(crate) has_ranges: bool,
 }
 
@@ -40,6 +49,18 @@ pub(crate) fn expand(paths: &str, depth: Depth) -> Result<Vec<InputFile>, IoErro
     let mut files = Vec::new();
     for item in pattern::split_list(paths) {
         files.extend(expand_item(item, depth)?);
+    }
+    Ok(files)
+}
+
+/// Finds the files that `paths` stands for and that will be read decompressed; one that this program cannot decompress
+/// is an error.
+pub(crate) fn expand_decoded(paths: &str, depth: Depth) -> Result<Vec<InputFile>, IoError> {
+    let files = expand(paths, depth)?;
+    for file in &files {
+        if let Some(codec) = Codec::of(&file.location) {
+            codec.require(&file.location)?;
+        }
     }
     Ok(files)
 }
@@ -150,7 +171,8 @@ fn collect_files(
 }
 
 fn http_file(location: &Location) -> Result<InputFile, IoError> {
-    let HttpFile { size, has_ranges } = http::look_up(location)?.ok_or_else(|| IoError::missing(location))?;
+    let HttpFile { size, has_ranges } =
+        cloud::http_file(location)?.ok_or_else(|| IoError::missing(location))?;
     Ok(InputFile { location: location.clone(), size, has_ranges })
 }
 

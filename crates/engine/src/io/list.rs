@@ -1,20 +1,14 @@
 //! What is at a place, and what is in a folder: [`look_up`] and [`list`], for local and remote places alike.
 //!
-//! A remote store has no folders, only keys; what lies below a key's slash makes a folder of it. Links on this machine
-//! are followed. No patterns here, and no rule of what is hidden.
+//! Links on this machine are followed. No patterns here, and no rule of what is hidden.
 
 use std::fs;
 use std::io::{self, ErrorKind};
 use std::path::PathBuf;
 
-use futures_util::StreamExt;
-use object_store::{ObjectMeta, ObjectStore, ObjectStoreExt};
-
+use super::cloud;
 use super::error::IoError;
-use super::http;
 use super::location::Location;
-use super::runtime;
-use super::stores::RemoteObject;
 
 /// What is found at a place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,10 +36,7 @@ pub(crate) fn look_up(location: &Location) -> Result<Option<Kind>, IoError> {
             Err(error) if is_absent(&error) => Ok(None),
             Err(error) => Err(IoError::read(location, 0, error)),
         },
-        Location::Remote { .. } if location.is_http() => {
-            Ok(http::look_up(location)?.map(|file| Kind::File { size: file.size }))
-        }
-        Location::Remote { store, key } => look_up_remote(RemoteObject::new(location, store, key)?),
+        Location::Remote { .. } => cloud::look_up(location),
     }
 }
 
@@ -86,7 +77,7 @@ pub(crate) fn list(folder: &Location) -> Result<Vec<Entry>, IoError> {
         Location::Remote { .. } if folder.is_http() => {
             return Err(IoError::CannotList { location: folder.to_string() });
         }
-        Location::Remote { store, key } => list_remote(RemoteObject::new(folder, store, key)?)?,
+        Location::Remote { .. } => cloud::list(folder)?,
     };
     entries.sort_unstable_by(|a, b| a.location.cmp(&b.location));
     Ok(entries)
@@ -126,41 +117,4 @@ fn list_local(folder: &Location, path: &str) -> Result<Vec<Entry>, IoError> {
         entries.push(Entry { location, kind });
     }
     Ok(entries)
-}
-
-fn look_up_remote(object: RemoteObject) -> Result<Option<Kind>, IoError> {
-    let RemoteObject { store, key, location } = object;
-    let answer = runtime::block_on(async move {
-        // The root of a bucket has no key that could be asked for.
-        if !key.is_root() {
-            match store.head(&key).await {
-                Ok(meta) => return Ok(Some(Kind::File { size: meta.size })),
-                Err(object_store::Error::NotFound { .. }) => (),
-                Err(error) => return Err(error),
-            }
-        }
-        // One key below it is enough; a folder may hold very many.
-        match store.list(Some(&key)).next().await {
-            Some(Ok(_)) => Ok(Some(Kind::Folder)),
-            Some(Err(error)) => Err(error),
-            None => Ok(None),
-        }
-    })?;
-    answer.map_err(|error| IoError::read(&location, 0, error))
-}
-
-fn list_remote(object: RemoteObject) -> Result<Vec<Entry>, IoError> {
-    let RemoteObject { store, key, location } = object;
-    let folder = key.clone();
-    let below = runtime::block_on(async move { store.list_with_delimiter(Some(&key)).await })?
-        .map_err(|error| IoError::read(&location, 0, error))?;
-    let file = |meta: &ObjectMeta| (meta.location.clone(), Kind::File { size: meta.size });
-    let found = below.objects.iter().map(file);
-    let found = found.chain(below.common_prefixes.into_iter().map(|prefix| (prefix, Kind::Folder)));
-    let entry = |(key, kind): (object_store::path::Path, Kind)| {
-        // Some tools mark a folder with an empty object of the folder's own name.
-        let name = key.filename().filter(|_| key != folder)?;
-        Some(Entry { location: location.join(name), kind })
-    };
-    Ok(found.filter_map(entry).collect())
 }

@@ -6,10 +6,9 @@
 
 use std::fmt;
 
-use object_store::path::Path as KeyPath;
 use serde::{Deserialize, Serialize};
-use url::Url;
 
+use super::cloud;
 use super::error::IoError;
 
 /// What may stand in front of `://`, for messages.
@@ -106,7 +105,7 @@ pub(crate) fn split_base(text: &str) -> Result<(Location, &str), IoError> {
             Err(bad(text, "an absolute path must follow `file://`"))
         }
         "s3" | "s3a" | "gs" | "az" | "abfs" | "abfss" => split_bucket(text, scheme, rest),
-        "http" | "https" => Ok((http_location(text)?, "")),
+        "http" | "https" => Ok((cloud::http_location(text)?, "")),
         _ => Err(IoError::UnknownScheme { location: text.to_owned(), scheme: scheme.to_owned() }),
     }
 }
@@ -145,17 +144,8 @@ fn split_bucket<'a>(text: &str, scheme: &str, rest: &'a str) -> Result<(Location
     if bucket.is_empty() {
         return Err(bad(text, "the name of a bucket must follow `://`"));
     }
+    cloud::require(text)?;
     Ok((Location::Remote { store: format!("{scheme}://{bucket}"), key: String::new() }, path))
-}
-
-fn http_location(text: &str) -> Result<Location, IoError> {
-    let url = Url::parse(text).map_err(|error| bad(text, &error.to_string()))?;
-    let key = KeyPath::from_url_path(url.path()).map_err(|error| bad(text, &error.to_string()))?;
-    let mut store = url[..url::Position::BeforePath].to_owned();
-    if let Some(query) = url.query() {
-        store = format!("{store}?{query}");
-    }
-    Ok(Location::Remote { store, key: key.into() })
 }
 
 fn bad(text: &str, reason: &str) -> IoError {

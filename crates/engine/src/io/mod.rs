@@ -8,25 +8,21 @@
 //! Everything blocks; remote stores are driven by a small runtime inside. Nothing here knows of RDDs, tasks or the
 //! scheduler, and bad input of any kind is an [`IoError`], never a panic.
 
-#[cfg(feature = "cloud")]
 mod cloud;
 mod codec;
 mod error;
 mod expand;
-mod http;
 mod lines;
 mod list;
 mod location;
+#[cfg(feature = "lz4")]
 mod lz4;
 mod object_file;
 mod output;
 mod pattern;
 mod records;
-mod remote;
-mod runtime;
 mod source;
 mod split;
-mod stores;
 #[cfg(test)]
 mod tests;
 mod whole;
@@ -34,7 +30,7 @@ mod whole;
 pub use codec::Codec;
 pub use error::IoError;
 
-pub(crate) use expand::{Depth, expand};
+pub(crate) use expand::{Depth, InputFile, expand, expand_decoded};
 pub(crate) use lines::LineReader;
 pub(crate) use list::{list, look_up};
 pub(crate) use location::Location;

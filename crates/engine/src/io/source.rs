@@ -9,11 +9,10 @@ use std::os::unix::fs::OpenOptionsExt;
 use rustix::fs::OFlags;
 use serde::{Deserialize, Serialize};
 
+use super::cloud;
 use super::codec::{self, Codec};
 use super::error::IoError;
 use super::location::Location;
-use super::remote::RemoteReader;
-use super::stores::RemoteObject;
 
 /// What to do about input files that cannot be read as they should.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -53,18 +52,17 @@ impl Source {
     pub(crate) fn open_raw(location: &Location, start: u64, soft_end: u64) -> Result<Self, IoError> {
         let bytes: Box<dyn Read + Send> = match location {
             Location::Local(path) => Box::new(open_local(location, path, start)?),
-            Location::Remote { store, key } => {
-                let object = RemoteObject::new(location, store, key)?;
-                Box::new(RemoteReader::open(object, start, soft_end)?)
-            }
+            Location::Remote { .. } => cloud::open(location, start, soft_end)?,
         };
         Ok(Self { location: location.clone(), codec: None, bytes, offset: start })
     }
 
     /// Opens a file from its beginning, decompressed as its suffix tells.
     pub(crate) fn open_decoded(location: &Location) -> Result<Self, IoError> {
+        let codec = Codec::of(location);
+        codec.map_or(Ok(()), |codec| codec.require(location))?;
         let mut source = Self::open_raw(location, 0, u64::MAX)?;
-        let Some(codec) = Codec::of(location) else { return Ok(source) };
+        let Some(codec) = codec else { return Ok(source) };
         source.codec = Some(codec);
         match codec::decoder(codec, source.bytes) {
             Ok(bytes) => Ok(Self { bytes, ..source }),

@@ -68,7 +68,7 @@ pub(super) fn save<R: Rdd, W: Writer<R::Item>>(
     writer: W,
     notes: Vec<Note>,
 ) -> JobHandle<()> {
-    let folder = match Location::parse(path).and_then(|location| OutputFolder::create(&location)) {
+    let folder = match create_folder(path, writer.options()) {
         Ok(folder) => folder,
         Err(error) => return JobHandle::failed(call, error.into()),
     };
@@ -76,6 +76,14 @@ pub(super) fn save<R: Rdd, W: Writer<R::Item>>(
     let (submission, files) = call.submission(rdd, Partitions::All, function);
     let output = Output { folder: Some(folder), files, notes, is_complete: false };
     call.start(rdd, SaveSteps { submission: Some(submission), output: Some(output) })
+}
+
+fn create_folder(path: &str, options: OutputOptions) -> Result<OutputFolder, IoError> {
+    let location = Location::parse(path)?;
+    if let Some(codec) = options.codec {
+        codec.require(&location)?;
+    }
+    OutputFolder::create(&location)
 }
 
 /// One job that writes all parts, which are published then.

@@ -9,7 +9,7 @@ use super::{
 use crate::{
     Context, Result,
     executor::TaskContext,
-    io::{FileSplit, ReadOptions, RecordReader, expand, plan_record_splits},
+    io::{FileSplit, ReadOptions, RecordReader, expand_decoded, plan_record_splits},
     rdd::{Rdd, RddHandle},
 };
 
@@ -41,7 +41,7 @@ impl Context {
     /// ```
     #[track_caller]
     pub fn binary_records(&self, path: &str, record_length: u64) -> Result<BinaryRecords> {
-        let files = expand(path, self.input_depth())?;
+        let files = expand_decoded(path, self.input_depth())?;
         let min_partitions = self.default_min_partitions() as usize;
         let mut splits =
             plan_record_splits(&files, record_length, min_partitions, Some(self.max_split_bytes()))?;

@@ -9,7 +9,7 @@ use super::{
 use crate::{
     Context, Result,
     executor::TaskContext,
-    io::{FileSplit, LineReader, ReadOptions, expand, plan_splits},
+    io::{FileSplit, LineReader, ReadOptions, expand_decoded, plan_splits},
     rdd::{Rdd, RddHandle},
 };
 
@@ -66,7 +66,7 @@ impl Context {
     /// ```
     #[track_caller]
     pub fn text_file_into(&self, path: &str, min_partitions: u32) -> Result<TextFile> {
-        let files = expand(path, self.input_depth())?;
+        let files = expand_decoded(path, self.input_depth())?;
         let mut splits = plan_splits(&files, min_partitions as usize, Some(self.max_split_bytes()));
         splits.retain(|split| !split.is_empty());
         let handle = RddHandle::builder(self.driver(), "text_file", splits.len() as u32);

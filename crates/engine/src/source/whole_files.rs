@@ -6,7 +6,10 @@ use super::{PartitionValues, batches::or_abort};
 use crate::{
     Context, Result,
     executor::TaskContext,
-    io::{FileSplit, IoError, Location, ReadOptions, expand, group_files, read_bytes, read_text},
+    io::{
+        FileSplit, InputFile, IoError, Location, ReadOptions, expand, expand_decoded, group_files,
+        read_bytes, read_text,
+    },
     rdd::{Rdd, RddHandle},
     ship::Ship,
 };
@@ -70,7 +73,7 @@ impl Context {
     /// ```
     #[track_caller]
     pub fn whole_text_files(&self, path: &str) -> Result<WholeFiles<String>> {
-        self.whole_files(path)
+        Ok(self.whole_files(&expand_decoded(path, self.input_depth())?))
     }
 
     /// Files as wholes: a row is a file's path and its bytes, as they are. Each file must fit in memory.
@@ -87,17 +90,16 @@ impl Context {
     /// ```
     #[track_caller]
     pub fn binary_files(&self, path: &str) -> Result<WholeFiles<Vec<u8>>> {
-        self.whole_files(path)
+        Ok(self.whole_files(&expand(path, self.input_depth())?))
     }
 
     #[track_caller]
-    fn whole_files<C: Content>(&self, path: &str) -> Result<WholeFiles<C>> {
-        let files = expand(path, self.input_depth())?;
-        let groups = group_files(&files, self.default_min_partitions() as usize);
+    fn whole_files<C: Content>(&self, files: &[InputFile]) -> WholeFiles<C> {
+        let groups = group_files(files, self.default_min_partitions() as usize);
         let handle = RddHandle::builder(self.driver(), C::OPERATOR, groups.len() as u32);
         let groups = PartitionValues::new(groups);
         let handle = handle.partition_data(groups.data()).build();
-        Ok(WholeFiles { handle, groups, options: self.read_options(), content: std::marker::PhantomData })
+        WholeFiles { handle, groups, options: self.read_options(), content: std::marker::PhantomData }
     }
 }
 

@@ -1,7 +1,7 @@
 //! The socket of a line, plain or encrypted, read and written at the same time: [`Wire`].
 
 use std::{
-    io::{self, BufRead, IoSlice, Write},
+    io::{self, IoSlice, Write},
     net::{Shutdown, TcpStream},
     sync::Arc,
 };
@@ -12,7 +12,8 @@ use rustix::{
     io::Errno,
     net::{SendAncillaryBuffer, SendFlags, sendmsg},
 };
-use rustls::Connection;
+
+use crate::tls::Session;
 
 /// How much of an encrypted connection is read at a time: two records of the largest size.
 const RAW_BYTES: usize = 33 << 10;
@@ -24,7 +25,7 @@ const RAW_BYTES: usize = 33 << 10;
 #[derive(Debug)]
 pub(crate) struct Wire {
     tcp: Arc<TcpStream>,
-    session: Option<Mutex<Connection>>,
+    session: Option<Mutex<Session>>,
 }
 
 /// Encrypted bytes that the reader has taken from the socket: its own, so that it can wait for them without a lock.
@@ -35,7 +36,7 @@ pub(super) struct Raw {
 }
 
 impl Wire {
-    pub(super) fn new(tcp: Arc<TcpStream>, session: Option<Connection>) -> Self {
+    pub(super) fn new(tcp: Arc<TcpStream>, session: Option<Session>) -> Self {
         Self { tcp, session: session.map(Mutex::new) }
     }
 
@@ -46,8 +47,8 @@ impl Wire {
             Some(session) => {
                 let mut session = session.lock();
                 // The session takes what it has room for, which is none when the socket has been full for long.
-                let taken = session.writer().write_vectored(slices)?;
-                write_records(&mut session, &self.tcp)?;
+                let taken = session.encrypt(slices)?;
+                session.write_records(&mut AtOnce(&self.tcp))?;
                 Ok(taken)
             }
         }
@@ -57,7 +58,7 @@ impl Wire {
     pub(super) fn flush(&self) -> io::Result<bool> {
         match &self.session {
             None => Ok(true),
-            Some(session) => write_records(&mut session.lock(), &self.tcp),
+            Some(session) => session.lock().write_records(&mut AtOnce(&self.tcp)),
         }
     }
 
@@ -67,7 +68,7 @@ impl Wire {
             let mut session = session.lock();
             session.send_close_notify();
             // The peer has our goodbye; this is only for those who watch TLS.
-            let _ = write_records(&mut session, &self.tcp);
+            let _ = session.write_records(&mut AtOnce(&self.tcp));
         }
         let _ = self.tcp.shutdown(Shutdown::Write);
     }
@@ -86,7 +87,9 @@ impl Wire {
         let Some(session) = &self.session else { return receive(&self.tcp, into) };
         let before = into.len();
         loop {
-            let open = decrypt(&mut session.lock(), raw, into)?;
+            let mut left = &raw.bytes[raw.start..];
+            let open = session.lock().decrypt(&mut left, into)?;
+            raw.start = raw.bytes.len() - left.len();
             if into.len() > before {
                 return Ok(into.len() - before);
             }
@@ -112,49 +115,6 @@ fn receive(tcp: &TcpStream, into: &mut Vec<u8>) -> io::Result<usize> {
             read => return Ok(read?),
         }
     }
-}
-
-/// Decrypts all of `raw` to the end of `into`; false when the peer has ended the session.
-fn decrypt(session: &mut Connection, raw: &mut Raw, into: &mut Vec<u8>) -> io::Result<bool> {
-    loop {
-        if !take_plain(session, into)? {
-            return Ok(false);
-        }
-        let mut left = &raw.bytes[raw.start..];
-        if left.is_empty() {
-            return Ok(true);
-        }
-        let taken = session.read_tls(&mut left)?;
-        raw.start += taken;
-        session.process_new_packets().map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))?;
-    }
-}
-
-/// Moves what is decrypted to the end of `into`; false when nothing will follow.
-fn take_plain(session: &mut Connection, into: &mut Vec<u8>) -> io::Result<bool> {
-    loop {
-        let mut reader = session.reader();
-        match reader.fill_buf() {
-            Ok([]) => return Ok(false),
-            Ok(plain) => {
-                let len = plain.len();
-                into.extend_from_slice(plain);
-                reader.consume(len);
-            }
-            Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(true),
-            Err(error) => return Err(error),
-        }
-    }
-}
-
-/// Writes the records that are ready; false when the socket does not take them all now.
-fn write_records(session: &mut Connection, tcp: &TcpStream) -> io::Result<bool> {
-    while session.wants_write() {
-        if none_when_full(session.write_tls(&mut AtOnce(tcp)))? == 0 {
-            return Ok(false);
-        }
-    }
-    Ok(true)
 }
 
 fn none_when_full(written: io::Result<usize>) -> io::Result<usize> {

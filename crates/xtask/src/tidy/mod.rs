@@ -8,6 +8,7 @@ mod source;
 mod tokens;
 
 mod arrows;
+mod first_build;
 mod modules;
 mod purity;
 mod sizes;

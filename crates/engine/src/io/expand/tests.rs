@@ -8,7 +8,7 @@ use object_store::memory::InMemory;
 use object_store::{ObjectStore, ObjectStoreExt};
 
 use super::*;
-use crate::io::{runtime, stores};
+use crate::io::cloud::{runtime, stores};
 
 const TREE: &[(&str, &str)] = &[
     ("a.txt", "1"),

@@ -7,12 +7,11 @@ use serde::{Deserialize, Serialize};
 
 use super::folder::OutputFolder;
 use super::local::LocalSink;
-use super::remote::RemoteSink;
 use super::staged::StagedFile;
+use crate::io::cloud::RemoteSink;
 use crate::io::codec::{Codec, Encoder};
 use crate::io::error::IoError;
 use crate::io::location::Location;
-use crate::io::stores::RemoteObject;
 
 /// How much is collected before the codec or the system sees it.
 const BUFFER_BYTES: usize = 128 << 10;
@@ -48,11 +47,10 @@ impl OutputFile {
     ) -> Result<Self, IoError> {
         let name = format!("{part}{}", options.codec.map_or("", Codec::suffix));
         let location = folder.location().join(&name);
+        options.codec.map_or(Ok(()), |codec| codec.require(&location))?;
         let sink = match &location {
             Location::Local(_) => Sink::Local(LocalSink::create(folder, &location, attempt, options.sync)?),
-            Location::Remote { store, key } => {
-                Sink::Remote(RemoteSink::new(RemoteObject::new(&location, store, key)?)?)
-            }
+            Location::Remote { .. } => Sink::Remote(RemoteSink::new(&location)?),
         };
         let encoder = Encoder::new(options.codec, sink).map_err(|error| IoError::write(&location, error))?;
         Ok(Self { location, encoder, buffer: Vec::with_capacity(BUFFER_BYTES), has_failed: false })

@@ -7,14 +7,14 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use super::remote_folder;
 use super::staged::{StagedContent, StagedFile};
+use crate::io::cloud;
 use crate::io::error::IoError;
 use crate::io::list;
 use crate::io::location::Location;
 
 /// Holds what is being written; hidden from whoever reads the folder.
-pub(super) const TEMPORARY: &str = "_temporary";
+pub(crate) const TEMPORARY: &str = "_temporary";
 
 /// Says that the output is complete.
 pub(crate) const SUCCESS: &str = "_SUCCESS";
@@ -45,7 +45,7 @@ impl OutputFolder {
         let folder = Self { location: location.clone(), output_id: new_output_id() };
         match location {
             Location::Local(path) => folder.create_local(Path::new(path))?,
-            Location::Remote { .. } => remote_folder::claim(&folder)?,
+            Location::Remote { .. } => cloud::folder::claim(&folder)?,
         }
         Ok(folder)
     }
@@ -55,13 +55,13 @@ impl OutputFolder {
         &self.location
     }
 
-    pub(super) fn output_id(&self) -> &str {
+    pub(crate) fn output_id(&self) -> &str {
         &self.output_id
     }
 
     /// The folder for files that are being written on this machine.
     pub(super) fn staging(&self) -> Location {
-        self.location.join(TEMPORARY).join(&self.output_id)
+        self.location.join(TEMPORARY).join(self.output_id())
     }
 
     /// Gives exactly these files their names, writes `notes`, and last of all `_SUCCESS`. What other attempts have left
@@ -72,7 +72,7 @@ impl OutputFolder {
     pub(crate) fn publish(&self, files: &[StagedFile], notes: &[Note]) -> Result<(), IoError> {
         match &self.location {
             Location::Local(_) => self.publish_local(files, notes),
-            Location::Remote { .. } => remote_folder::publish(self, files, notes),
+            Location::Remote { .. } => cloud::folder::publish(self, files, notes),
         }
     }
 
@@ -84,7 +84,7 @@ impl OutputFolder {
         match &self.location {
             Location::Local(_) if !Path::new(&self.staging().to_string()).exists() => Ok(()),
             Location::Local(_) => remove_all(&self.location),
-            Location::Remote { .. } => remote_folder::abort(self, files),
+            Location::Remote { .. } => cloud::folder::abort(self, files),
         }
     }
 

@@ -15,12 +15,13 @@
 mod file;
 mod folder;
 mod local;
-mod remote;
-mod remote_folder;
 mod staged;
 #[cfg(test)]
 mod tests;
 
 pub(crate) use file::{OutputFile, OutputOptions, part_name};
+#[cfg(feature = "cloud")]
+pub(super) use folder::TEMPORARY;
 pub(crate) use folder::{Note, OutputFolder, SUCCESS};
+pub(super) use staged::StagedContent;
 pub(crate) use staged::StagedFile;

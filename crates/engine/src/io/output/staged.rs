@@ -8,13 +8,13 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct StagedFile {
     /// The name that the file gets in the output folder.
-    pub(super) name: String,
-    pub(super) content: StagedContent,
+    pub(crate) name: String,
+    pub(crate) content: StagedContent,
 }
 
 /// Where the content of a staged file is.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) enum StagedContent {
+pub(crate) enum StagedContent {
     /// In a file of this name in the staging folder.
     Local { staged_name: String },
     /// In the parts of a multipart upload, which becomes an object when it is completed.

@@ -5,14 +5,14 @@ use std::sync::Arc;
 
 use object_store::memory::InMemory;
 
-use super::staged::StagedContent;
 use super::*;
+use crate::io::cloud::stores;
 use crate::io::codec::Codec;
 use crate::io::error::IoError;
 use crate::io::list::{self, Kind};
 use crate::io::location::Location;
 use crate::io::source::ReadOptions;
-use crate::io::stores;
+
 use crate::io::whole::{read_bytes, read_text};
 
 const PLAIN: OutputOptions = OutputOptions { codec: None, sync: false };
@@ -270,8 +270,8 @@ fn two_attempts_with_one_number_do_not_write_one_file() {
 fn large_objects_go_up_in_parts() {
     use std::io::Write;
 
-    use super::remote::RemoteSink;
-    use crate::io::stores::RemoteObject;
+    use crate::io::cloud::RemoteSink;
+    use crate::io::cloud::stores::RemoteObject;
 
     stores::install_writable("s3://output-parts", Arc::new(InMemory::new()));
     let folder = OutputFolder::create(&Location::parse("s3://output-parts/out").unwrap()).unwrap();

@@ -5,9 +5,10 @@ use std::sync::Arc;
 use object_store::memory::InMemory;
 use proptest::prelude::*;
 
+use crate::io::cloud::stores;
 use crate::io::{
     Codec, Depth, LineReader, Location, OutputFile, OutputFolder, OutputOptions, ReadOptions, expand,
-    part_name, plan_splits, stores,
+    part_name, plan_splits,
 };
 
 fn save(location: &Location, parts: &[Vec<String>], codec: Option<Codec>) {

@@ -6,7 +6,8 @@ use object_store::memory::InMemory;
 use object_store::path::Path;
 use object_store::{ObjectStore, ObjectStoreExt};
 
-use crate::io::{Depth, LineReader, Location, ReadOptions, expand, plan_splits, read_bytes, runtime, stores};
+use crate::io::cloud::{runtime, stores};
+use crate::io::{Depth, LineReader, Location, ReadOptions, expand, plan_splits, read_bytes};
 
 fn put(store: &Arc<InMemory>, data: Vec<u8>) {
     let store = Arc::clone(store);

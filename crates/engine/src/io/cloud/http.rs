@@ -8,24 +8,16 @@ use std::iter;
 
 use object_store::{GetOptions, GetRange, ObjectMeta, ObjectStore};
 
-use super::codec::Codec;
-use super::error::IoError;
-use super::location::Location;
 use super::runtime;
 use super::stores::RemoteObject;
-
-/// A file on a web server.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct HttpFile {
-    pub(crate) size: u64,
-    /// Whether the server gives parts of it.
-    pub(crate) has_ranges: bool,
-}
+use crate::io::codec::Codec;
+use crate::io::error::IoError;
+use crate::io::expand::HttpFile;
+use crate::io::location::Location;
 
 /// Says what is at an address, or `None` when there is nothing.
 pub(crate) fn look_up(location: &Location) -> Result<Option<HttpFile>, IoError> {
-    let Location::Remote { store, key } = location else { return Ok(None) };
-    let object = RemoteObject::new(location, store, key)?;
+    let object = RemoteObject::at(location)?;
     let first_byte = GetOptions { range: Some(GetRange::Bounded(0..1)), ..GetOptions::default() };
     match ask(&object, first_byte)? {
         Ok(meta) => return Ok(Some(HttpFile { size: meta.size, has_ranges: true })),

@@ -12,10 +12,11 @@ use futures_util::StreamExt;
 use futures_util::stream::BoxStream;
 use object_store::{GetOptions, GetRange, ObjectStore, ObjectStoreExt};
 
-use super::error::IoError;
 use super::http;
 use super::runtime::{self, Pending};
 use super::stores::RemoteObject;
+use crate::io::error::IoError;
+use crate::io::location::Location;
 
 /// How much is fetched by one request.
 const WINDOW_BYTES: u64 = 8 << 20;
@@ -39,6 +40,11 @@ pub(crate) struct RemoteReader {
     tag: Option<String>,
     size: Option<u64>,
     fetch: Fetch,
+}
+
+/// Opens a file of a remote store from byte `start` on; what lies before `soft_end` is wanted for sure.
+pub(crate) fn open(file: &Location, start: u64, soft_end: u64) -> Result<Box<dyn Read + Send>, IoError> {
+    Ok(Box::new(RemoteReader::open(RemoteObject::at(file)?, start, soft_end)?))
 }
 
 /// What comes after the current bytes.

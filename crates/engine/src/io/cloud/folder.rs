@@ -10,37 +10,25 @@ use futures_util::{StreamExt, TryStreamExt, stream};
 use object_store::multipart::PartId;
 use object_store::{Error as StoreError, ObjectStore, ObjectStoreExt, PutMode, PutOptions, PutPayload};
 
-use super::folder::{Note, OutputFolder, SUCCESS, TEMPORARY};
-use super::staged::{StagedContent, StagedFile};
+use super::runtime;
+use super::stores::RemoteObject;
 use crate::io::error::IoError;
-use crate::io::location::Location;
-use crate::io::runtime;
-use crate::io::stores::RemoteObject;
+use crate::io::output::{Note, OutputFolder, SUCCESS, StagedContent, StagedFile, TEMPORARY};
 
 /// How many uploads are completed or given up at a time.
 const REQUESTS_MAX: usize = 32;
 
 /// The object of a name in the folder.
 fn object(folder: &OutputFolder, name: &str) -> Result<RemoteObject, IoError> {
-    remote(&folder.location().join(name))
-}
-
-fn remote(location: &Location) -> Result<RemoteObject, IoError> {
-    match location {
-        Location::Remote { store, key } => RemoteObject::new(location, store, key),
-        Location::Local(path) => Err(IoError::BadLocation {
-            location: path.clone(),
-            reason: "it is on no remote store".to_owned(),
-        }),
-    }
+    RemoteObject::at(&folder.location().join(name))
 }
 
 fn claim_object(folder: &OutputFolder) -> Result<RemoteObject, IoError> {
-    remote(&folder.location().join(TEMPORARY).join("claim"))
+    RemoteObject::at(&folder.location().join(TEMPORARY).join("claim"))
 }
 
 /// Takes the place for this output; refuses it if another output has it.
-pub(super) fn claim(folder: &OutputFolder) -> Result<(), IoError> {
+pub(crate) fn claim(folder: &OutputFolder) -> Result<(), IoError> {
     let claim = claim_object(folder)?;
     let (store, key) = (Arc::clone(&claim.store), claim.key.clone());
     let text = PutPayload::from(folder.output_id().to_owned());
@@ -76,7 +64,7 @@ fn is_ours(folder: &OutputFolder, claim: &RemoteObject) -> Result<bool, IoError>
 }
 
 /// Completes exactly these uploads, writes the notes and `_SUCCESS`, and gives the claim up.
-pub(super) fn publish(folder: &OutputFolder, files: &[StagedFile], notes: &[Note]) -> Result<(), IoError> {
+pub(crate) fn publish(folder: &OutputFolder, files: &[StagedFile], notes: &[Note]) -> Result<(), IoError> {
     let claim = claim_object(folder)?;
     if !is_ours(folder, &claim)? {
         return Err(IoError::not_shared(folder.location(), &claim.location));
@@ -98,7 +86,7 @@ pub(super) fn publish(folder: &OutputFolder, files: &[StagedFile], notes: &[Note
 }
 
 /// Removes what was published, gives the reported uploads up, and the claim last.
-pub(super) fn abort(folder: &OutputFolder, files: &[StagedFile]) -> Result<(), IoError> {
+pub(crate) fn abort(folder: &OutputFolder, files: &[StagedFile]) -> Result<(), IoError> {
     for_each_at_once(
         files.iter().map(|file| Ok(give_up(object(folder, &file.name)?, file.content.clone()))),
     )?;
@@ -106,7 +94,7 @@ pub(super) fn abort(folder: &OutputFolder, files: &[StagedFile]) -> Result<(), I
     if !is_ours(folder, &claim)? {
         return Ok(());
     }
-    let RemoteObject { store, key, location } = remote(folder.location())?;
+    let RemoteObject { store, key, location } = RemoteObject::at(folder.location())?;
     let claim = claim.key;
     let removed = runtime::block_on(async move {
         let mut keys: Vec<_> = store.list(Some(&key)).map_ok(|object| object.location).try_collect().await?;

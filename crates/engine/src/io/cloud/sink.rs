@@ -8,10 +8,11 @@ use std::sync::Arc;
 use object_store::MultipartId;
 use object_store::multipart::{MultipartStore, PartId};
 
-use super::staged::StagedContent;
+use super::runtime::{self, Pending};
+use super::stores::RemoteObject;
 use crate::io::error::IoError;
-use crate::io::runtime::{self, Pending};
-use crate::io::stores::RemoteObject;
+use crate::io::location::Location;
+use crate::io::output::StagedContent;
 
 /// The size of a part. All but the last are the same, which some stores ask for; 10,000 of them are the most that S3
 /// takes, so a file may have 160 GB.
@@ -21,7 +22,7 @@ const PART_BYTES: usize = 16 << 20;
 const PARTS_IN_FLIGHT: usize = 3;
 
 /// Uploads what is written, in parts, to an upload of its own.
-pub(super) struct RemoteSink {
+pub(crate) struct RemoteSink {
     object: RemoteObject,
     store: Arc<dyn MultipartStore>,
     buffer: Vec<u8>,
@@ -40,17 +41,17 @@ struct Upload {
 }
 
 impl RemoteSink {
-    pub(super) fn new(object: RemoteObject) -> Result<Self, IoError> {
-        Self::with_part_bytes(object, PART_BYTES)
+    pub(crate) fn new(file: &Location) -> Result<Self, IoError> {
+        Self::with_part_bytes(RemoteObject::at(file)?, PART_BYTES)
     }
 
-    pub(super) fn with_part_bytes(object: RemoteObject, part_bytes: usize) -> Result<Self, IoError> {
+    pub(crate) fn with_part_bytes(object: RemoteObject, part_bytes: usize) -> Result<Self, IoError> {
         let store = object.uploads()?;
         Ok(Self { object, store, buffer: Vec::new(), upload: None, part_bytes })
     }
 
     /// Sends the rest and leaves the upload to the driver.
-    pub(super) fn close(mut self) -> Result<StagedContent, IoError> {
+    pub(crate) fn close(mut self) -> Result<StagedContent, IoError> {
         if !self.buffer.is_empty() {
             let part = std::mem::take(&mut self.buffer);
             self.send_part(part)?;

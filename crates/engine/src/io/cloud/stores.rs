@@ -12,8 +12,9 @@ use object_store::multipart::MultipartStore;
 use object_store::path::Path as KeyPath;
 use parking_lot::Mutex;
 
-use super::error::IoError;
-use super::location::Location;
+use super::client;
+use crate::io::error::IoError;
+use crate::io::location::Location;
 
 type Stores = HashMap<String, Store>;
 
@@ -54,7 +55,18 @@ pub(crate) struct RemoteObject {
 }
 
 impl RemoteObject {
-    /// Finds or makes the client for a remote location; `store` and `key` are its parts.
+    /// Finds or makes the client for a remote location.
+    pub(crate) fn at(location: &Location) -> Result<Self, IoError> {
+        match location {
+            Location::Remote { store, key } => Self::new(location, store, key),
+            Location::Local(path) => Err(IoError::BadLocation {
+                location: path.clone(),
+                reason: "it is on no remote store".to_owned(),
+            }),
+        }
+    }
+
+    /// The same; `store` and `key` are its parts.
     pub(crate) fn new(location: &Location, store: &str, key: &str) -> Result<Self, IoError> {
         let bad = |error: object_store::path::Error| IoError::BadLocation {
             location: location.to_string(),
@@ -87,19 +99,12 @@ fn store_at(location: &Location, address: &str) -> Result<Store, IoError> {
     Ok(store)
 }
 
-#[cfg(feature = "cloud")]
 fn build(location: &Location, address: &str) -> Result<Store, IoError> {
     let bad = |error: object_store::Error| IoError::BadLocation {
         location: location.to_string(),
         reason: error.to_string(),
     };
-    super::cloud::client(address).map_err(bad)
-}
-
-#[cfg(not(feature = "cloud"))]
-fn build(location: &Location, address: &str) -> Result<Store, IoError> {
-    let scheme = address.split(':').next().unwrap_or(address).to_owned();
-    Err(IoError::CloudMissing { location: location.to_string(), scheme })
+    client::client(address).map_err(bad)
 }
 
 /// Puts a store in the place of the one that the address would give.
@@ -124,7 +129,6 @@ mod tests {
         RemoteObject::new(&location, store, key)
     }
 
-    #[cfg(feature = "cloud")]
     #[test]
     fn a_store_is_made_once_for_each_scheme_and_bucket() {
         let first = remote("http://stores.invalid/a").unwrap();
@@ -136,7 +140,6 @@ mod tests {
         assert!(!STORES.lock().contains_key("http://stores.invalid?sig=1"), "signed addresses are not kept");
     }
 
-    #[cfg(feature = "cloud")]
     #[test]
     fn each_remote_scheme_has_a_client() {
         for text in ["s3://stores-test/a", "s3a://stores-test/a", "http://stores.invalid/a"] {
@@ -144,16 +147,6 @@ mod tests {
         }
         let error = remote("az://stores-test/a").unwrap_err().to_string();
         assert!(error.starts_with("cannot use `az://stores-test/a` as a path: "), "{error}");
-    }
-
-    #[cfg(not(feature = "cloud"))]
-    #[test]
-    fn without_the_feature_the_error_names_it() {
-        let error = remote("s3://stores-test/a").unwrap_err().to_string();
-
-        let expected = "s3://stores-test/a is on a remote store; \
-                        build firesteel with its feature `cloud` to use `s3`";
-        assert_eq!(error, expected);
     }
 
     #[test]

@@ -1,6 +1,4 @@
 //! Makes the clients for stores beyond this machine: [`client`].
-//!
-//! Only in a build with the feature `cloud`.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -16,6 +14,7 @@ use object_store::client::{
 use object_store::gcp::GoogleCloudStorageBuilder;
 use object_store::http::HttpBuilder;
 use object_store::{ClientOptions, HeaderMap, HeaderValue, RetryConfig};
+use rustls::crypto::{CryptoProvider, ring};
 
 use super::http::Refusal;
 use super::stores::Store;
@@ -28,6 +27,7 @@ const HTTP_RETRY_MAX: Duration = HTTP_SILENCE_MAX.saturating_mul(3);
 
 /// Makes the client for a store's address, with credentials from the environment.
 pub(crate) fn client(address: &str) -> object_store::Result<Store> {
+    provide_crypto();
     let scheme = address.split(':').next().unwrap_or(address);
     Ok(match scheme {
         "s3" | "s3a" => Store::writable(Arc::new(AmazonS3Builder::from_env().with_url(address).build()?)),
@@ -37,6 +37,14 @@ pub(crate) fn client(address: &str) -> object_store::Result<Store> {
         }
         _ => Store::read_only(Arc::new(web_client(address).build()?)),
     })
+}
+
+/// Gives TLS the implementation of ring, as connections between our own processes have, unless the program chose another.
+fn provide_crypto() {
+    if CryptoProvider::get_default().is_none() {
+        // Another thread may have been faster, which is as well.
+        let _ = ring::default_provider().install_default();
+    }
 }
 
 fn web_client(address: &str) -> HttpBuilder {

@@ -1,13 +1,6 @@
-//! Optional encryption: [`TlsServer`] and [`TlsClient`], made from PEM files.
-//!
-//! TLS 1.3 only, since both ends are ours. The certificate tells a client that it talks to the right host; who may
-//! talk to it is decided by the secret of the realm, inside the encrypted connection.
+//! Certificates and authorities, read from PEM files: [`TlsServer`] and [`TlsClient`].
 
-use std::{
-    fmt,
-    path::{Path, PathBuf},
-    sync::Arc,
-};
+use std::{fmt, path::Path, sync::Arc};
 
 use rustls::{
     ClientConfig, ClientConnection, RootCertStore, ServerConfig, ServerConnection, StreamOwned,
@@ -15,23 +8,8 @@ use rustls::{
     pki_types::{CertificateDer, PrivateKeyDer, ServerName, pem::PemObject},
 };
 
+use super::{error::TlsError, session::TlsStream};
 use crate::{address::Address, stream::Socket};
-
-/// What is wrong with the TLS files or names.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-#[expect(missing_docs, reason = "the field names say it")]
-pub enum TlsError {
-    /// A file cannot be read or holds no PEM of the kind that is wanted.
-    #[error("cannot read {what} from {}: {reason}", path.display())]
-    File { what: &'static str, path: PathBuf, reason: String },
-    /// Certificate and key, or the authorities, cannot be used.
-    #[error("cannot use {what} from {}: {source}", path.display())]
-    Unusable { what: &'static str, path: PathBuf, source: rustls::Error },
-    /// The name that the certificate must carry is none.
-    #[error("{name} cannot be the name in a certificate; set the server name of the TLS client")]
-    Name { name: String },
-}
 
 /// The certificate and key that a listener shows.
 #[derive(Clone)]
@@ -47,10 +25,10 @@ impl TlsServer {
             path: key.to_path_buf(),
             reason: reason.to_string(),
         })?;
-        let unusable = |source| TlsError::Unusable {
+        let unusable = |source: rustls::Error| TlsError::Unusable {
             what: "the certificate chain and its key",
             path: chain.to_path_buf(),
-            source,
+            source: source.into(),
         };
         let config = ServerConfig::builder_with_provider(provider())
             .with_protocol_versions(&[&rustls::version::TLS13])
@@ -61,11 +39,9 @@ impl TlsServer {
         Ok(Self(Arc::new(config)))
     }
 
-    pub(crate) fn accept(
-        &self,
-        socket: Socket,
-    ) -> Result<StreamOwned<ServerConnection, Socket>, rustls::Error> {
-        Ok(StreamOwned::new(ServerConnection::new(self.0.clone())?, socket))
+    pub(crate) fn accept(&self, socket: Socket) -> Result<TlsStream, String> {
+        let session = ServerConnection::new(self.0.clone()).map_err(|error| error.to_string())?;
+        Ok(TlsStream::Server(Box::new(StreamOwned::new(session, socket))))
     }
 }
 
@@ -87,8 +63,11 @@ impl TlsClient {
     pub fn from_pem(authorities: impl AsRef<Path>) -> Result<Self, TlsError> {
         let path = authorities.as_ref();
         let mut roots = RootCertStore::empty();
-        let unusable =
-            |source| TlsError::Unusable { what: "the authorities", path: path.to_path_buf(), source };
+        let unusable = |source: rustls::Error| TlsError::Unusable {
+            what: "the authorities",
+            path: path.to_path_buf(),
+            source: source.into(),
+        };
         for certificate in certificates(path, "the authorities")? {
             roots.add(certificate).map_err(unusable)?;
         }
@@ -106,17 +85,13 @@ impl TlsClient {
         Ok(self)
     }
 
-    pub(crate) fn connect(
-        &self,
-        socket: Socket,
-        to: &Address,
-    ) -> Result<StreamOwned<ClientConnection, Socket>, String> {
+    pub(crate) fn connect(&self, socket: Socket, to: &Address) -> Result<TlsStream, String> {
         let name = match &self.name {
             Some(name) => name.clone(),
             None => server_name(to.host.as_str()).map_err(|error| error.to_string())?,
         };
         let session = ClientConnection::new(self.config.clone(), name).map_err(|error| error.to_string())?;
-        Ok(StreamOwned::new(session, socket))
+        Ok(TlsStream::Client(Box::new(StreamOwned::new(session, socket))))
     }
 }
 

@@ -12,7 +12,7 @@ use std::sync::mpsc::{Receiver, sync_channel};
 use tokio::runtime::{Builder, Runtime};
 use tokio::task::AbortHandle;
 
-use super::error::IoError;
+use crate::io::error::IoError;
 
 /// Requests mostly wait for the network; two threads keep them moving beside the task threads.
 const WORKER_THREADS: usize = 2;
