@@ -64,11 +64,12 @@ impl Folder {
         // A file may be gone already, or be written just now.
         match files {
             Files::Outputs | Files::Blocks => {
-                let file = self.one_of(files, pick);
-                file.into_iter().for_each(|file| drop(replace_damaged(&file, pick)));
+                let _ = self.one_of(files, pick).map(|file| replace_damaged(&file, pick));
             }
             Files::Spills => {
-                self.all_of(files).into_iter().for_each(|file| drop(damage_in_place(&file, pick)));
+                for file in self.all_of(files) {
+                    let _ = damage_in_place(&file, pick);
+                }
             }
         }
     }

@@ -102,7 +102,7 @@ fn spoil(fault: Between, ctx: &Context, folder: &Folder) -> firesteel::Result<()
         Between::KillExecutor { is_noticed } => return faults::kill_executor_of(ctx, is_noticed),
         Between::Remove { files, pick } => folder.remove(files, pick),
         Between::Damage { files, pick } => folder.damage(files, pick),
-    };
+    }
     Ok(())
 }
 

@@ -97,7 +97,6 @@ enum Same {
 
 fn same_partitions(plan: &Plan) -> Same {
     match plan {
-        Plan::Source(_) => Same::Rows,
         Plan::One(op, parent) => {
             let parent = same_partitions(parent);
             match op {
@@ -117,7 +116,7 @@ fn same_partitions(plan: &Plan) -> Same {
         Plan::Two(Pairing::Union | Pairing::Cartesian | Pairing::ZipPartitions, left, right) => {
             same_partitions(left).max(same_partitions(right))
         }
-        Plan::Two(..) => Same::Rows,
+        Plan::Source(_) | Plan::Two(..) => Same::Rows,
     }
 }
 

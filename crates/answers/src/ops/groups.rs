@@ -1,19 +1,42 @@
-//! What can be done with the values of a group: [`codes`].
+//! Groups of the values of a key, and what can be done with them: [`build`].
 
 use std::{
     cmp::Ordering,
     hash::{BuildHasher, RandomState},
 };
 
-use firesteel::Group;
+use firesteel::{Group, prelude::*};
 
-use crate::{case::Reading, kind::Kind};
+use super::Built;
+use crate::{
+    case::Reading,
+    functions::digest,
+    kind::{Kind, Row},
+};
 
 /// A group of more values is not written out as text.
 const TEXT_VALUES_MAX: usize = 50;
 
+/// The digest of the values of each key, read from their group.
+pub(super) fn build<K: Kind>(reading: Reading, partitions: u32, parent: &Built<K>) -> BoxRdd<Row<K>> {
+    let groups = parent.rdd.group_by_key_into(partitions);
+    let env = (reading, parent.model.known.orders_values());
+    let row = |(reading, is_ordered): &(Reading, bool), (key, group): (K::Key, Group<K::Value>)| {
+        let len = group.len();
+        let codes = codes::<K>(*reading, group);
+        assert_eq!(codes.len(), len, "a group has as many values as it says");
+        (key, K::value(digest(*is_ordered, codes.into_iter()) & K::VALUE_BITS))
+    };
+    match reading {
+        Reading::Ship => groups.map(|group| group).partition_by(partitions).with(env).map(row).boxed(),
+        Reading::Iterate | Reading::Slice | Reading::Vector | Reading::Sort | Reading::Compare => {
+            groups.with(env).map(row).boxed()
+        }
+    }
+}
+
 /// The codes of the values, in their order.
-pub(super) fn codes<K: Kind>(reading: Reading, mut group: Group<K::Value>) -> Vec<u64> {
+fn codes<K: Kind>(reading: Reading, mut group: Group<K::Value>) -> Vec<u64> {
     match reading {
         Reading::Iterate | Reading::Ship => group.into_iter().map(|value| K::value_code(&value)).collect(),
         Reading::Slice => (&group).into_iter().map(K::value_code).collect(),
@@ -37,7 +60,7 @@ pub(super) fn codes<K: Kind>(reading: Reading, mut group: Group<K::Value>) -> Ve
 
 /// A group is what its values are.
 fn compare<V: firesteel::Data + Ord + std::hash::Hash + std::fmt::Debug>(group: &Group<V>, values: &Vec<V>) {
-    let (copy, fewer) = (group.clone(), Group::from_iter(values.iter().skip(1).cloned()));
+    let (copy, fewer) = (group.clone(), values.iter().skip(1).cloned().collect::<Group<_>>());
     assert!(!group.is_empty() && *group == copy && *group == *values && *group == values[..]);
     assert_ne!(*group, []);
     assert_eq!(group.cmp(&copy), Ordering::Equal);

@@ -1,11 +1,11 @@
 //! Operators over one RDD that move rows between partitions.
 
 use anyhow::Result;
-use firesteel::{Group, prelude::*};
+use firesteel::prelude::*;
 
 use super::{Built, groups};
 use crate::{
-    case::{Reading, Shuffle},
+    case::Shuffle,
     functions::{digest, paired, reduced},
     kind::{Kind, Row},
 };
@@ -17,24 +17,7 @@ pub(super) fn build<K: Kind>(op: Shuffle, partitions: u32, parent: &Built<K>) ->
         Shuffle::PartitionBy => rdd.partition_by(partitions).boxed(),
         Shuffle::Repartition => rdd.repartition(partitions).boxed(),
         Shuffle::Distinct => rdd.distinct_into(partitions).boxed(),
-        Shuffle::GroupByKey { reading } => {
-            let (groups, env) =
-                (rdd.group_by_key_into(partitions), (reading, parent.model.known.orders_values()));
-            let row = |(reading, is_ordered): &(Reading, bool), (key, group): (K::Key, Group<K::Value>)| {
-                let len = group.len();
-                let codes = groups::codes::<K>(*reading, group);
-                assert_eq!(codes.len(), len, "a group has as many values as it says");
-                (key, K::value(digest(*is_ordered, codes.into_iter()) & K::VALUE_BITS))
-            };
-            match reading {
-                Reading::Ship => {
-                    groups.map(|group| group).partition_by(partitions).with(env).map(row).boxed()
-                }
-                Reading::Iterate | Reading::Slice | Reading::Vector | Reading::Sort | Reading::Compare => {
-                    groups.with(env).map(row).boxed()
-                }
-            }
-        }
+        Shuffle::GroupByKey { reading } => groups::build::<K>(reading, partitions, parent),
         Shuffle::GroupBy => {
             let groups = rdd.group_by_into(partitions, |row: &Row<K>| row.0.clone());
             let groups = groups.with(parent.model.known.orders_values());
