@@ -9,7 +9,7 @@ use crate::effect::Effect;
 /// The requests to the cluster manager.
 #[derive(Debug, Default)]
 pub(crate) struct Backend {
-    /// Executors wanted in all; empty until someone asks, then the cluster manager's own number holds.
+    /// Executors wanted in all; empty until the application asks, then the cluster manager's own number holds.
     totals: BTreeMap<ProfileId, u32>,
     /// Outstanding requests of each profile, oldest first.
     asked: BTreeMap<ProfileId, VecDeque<Asked>>,

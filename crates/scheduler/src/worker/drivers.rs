@@ -146,7 +146,7 @@ impl Worker {
             self.end_driver(id, DriverState::Killed, None, out);
         } else if driver.launch.supervise {
             driver.run = DriverRun::Waiting;
-            // A driver that ran for a while was not stopped by whatever made the starts before fail.
+            // A driver that ran for a while was not stopped by the cause of the failed starts before.
             if let ProcessPhase::Running { since } = process.phase
                 && now.since(since) > self.config.successful_run
             {
