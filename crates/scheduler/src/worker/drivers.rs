@@ -48,7 +48,8 @@ impl DriverRun {
     }
 }
 
-const FIRST_WAIT: Duration = Duration::from_secs(1);
+/// Delay before the first restart of a supervised driver; each failed start doubles it.
+const FIRST_RESTART_DELAY: Duration = Duration::from_secs(1);
 
 impl Worker {
     pub(super) fn on_launch_driver(&mut self, launch: DriverLaunch, out: &mut Vec<WorkerEffect>) {
@@ -67,7 +68,7 @@ impl Worker {
             work_dir: self.driver_dir(&id),
             local_dirs: Vec::new(),
         });
-        self.drivers.insert(id, Driver { launch, run: DriverRun::Process(process), wait: FIRST_WAIT });
+        self.drivers.insert(id, Driver { launch, run: DriverRun::Process(process), wait: FIRST_RESTART_DELAY });
     }
 
     fn check_driver(&self, launch: &DriverLaunch) -> Result<(), LaunchError> {
@@ -150,7 +151,7 @@ impl Worker {
             if let ProcessPhase::Running { since } = process.phase
                 && now.since(since) > self.config.successful_run
             {
-                driver.wait = FIRST_WAIT;
+                driver.wait = FIRST_RESTART_DELAY;
             }
             let wait = driver.wait;
             driver.wait = wait.saturating_mul(2);
