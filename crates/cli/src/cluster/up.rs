@@ -122,7 +122,10 @@ fn wait_for_workers(state: &State, deadline: Instant) -> Result<()> {
             bail!("the process at {} has ended; its log says why", gone.url);
         }
         if Instant::now() >= deadline {
-            bail!("only {alive} of {} workers have found the master in {STARTUP_TIMEOUT:?}", state.workers.len());
+            bail!(
+                "only {alive} of {} workers have found the master in {STARTUP_TIMEOUT:?}",
+                state.workers.len()
+            );
         }
         thread::sleep(POLL_INTERVAL);
     }

@@ -35,7 +35,9 @@ impl<'a> ArtifactClient<'a> {
         is_cancelled: &'a (dyn Fn() -> bool + Sync),
     ) -> Result<Self, ArtifactError> {
         let mut stream = dialer.stream(to, Service::Artifacts)?;
-        let timeouts = stream.set_read_timeout(CANCEL_POLL_INTERVAL).and_then(|()| stream.set_write_timeout(STALL_TIMEOUT));
+        let timeouts = stream
+            .set_read_timeout(CANCEL_POLL_INTERVAL)
+            .and_then(|()| stream.set_write_timeout(STALL_TIMEOUT));
         timeouts.map_err(frame::FrameError::Io)?;
         Ok(Self { stream, is_cancelled })
     }

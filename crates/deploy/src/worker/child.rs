@@ -55,7 +55,9 @@ impl Child {
         let mut tries = 0;
         let child = loop {
             match command.spawn() {
-                Err(error) if error.kind() == io::ErrorKind::ExecutableFileBusy && tries < BUSY_RETRIES_MAX => {
+                Err(error)
+                    if error.kind() == io::ErrorKind::ExecutableFileBusy && tries < BUSY_RETRIES_MAX =>
+                {
                     tries += 1;
                     thread::sleep(BUSY_RETRY_DELAY);
                 }

@@ -68,7 +68,8 @@ impl Worker {
             work_dir: self.driver_dir(&id),
             local_dirs: Vec::new(),
         });
-        self.drivers.insert(id, Driver { launch, run: DriverRun::Process(process), wait: FIRST_RESTART_DELAY });
+        self.drivers
+            .insert(id, Driver { launch, run: DriverRun::Process(process), wait: FIRST_RESTART_DELAY });
     }
 
     fn check_driver(&self, launch: &DriverLaunch) -> Result<(), LaunchError> {

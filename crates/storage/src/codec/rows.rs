@@ -132,7 +132,9 @@ impl<T: 'static> Rows<T> {
         for (index, row) in rows.iter().enumerate() {
             match self.encoding {
                 Encoding::Bulk(bulk) => bulk.encode(row, &mut encoder),
-                Encoding::Serde | Encoding::Plain(_) | Encoding::Unproven | Encoding::Refused(_) => encoder.append(row)?,
+                Encoding::Serde | Encoding::Plain(_) | Encoding::Unproven | Encoding::Refused(_) => {
+                    encoder.append(row)?
+                }
             }
             if encoder.written() >= target {
                 return Ok(index + 1);
@@ -168,7 +170,9 @@ impl<T: 'static> Rows<T> {
         out.reserve(rows.min(RESERVE_BYTES_MAX / size_of::<T>().max(1)));
         let decoded = match self.encoding {
             Encoding::Bulk(bulk) => bulk.decode(bytes, rows, out),
-            Encoding::Serde | Encoding::Plain(_) | Encoding::Unproven | Encoding::Refused(_) => decode_each(bytes, rows, out),
+            Encoding::Serde | Encoding::Plain(_) | Encoding::Unproven | Encoding::Refused(_) => {
+                decode_each(bytes, rows, out)
+            }
         };
         if decoded.is_err() {
             out.truncate(before);
