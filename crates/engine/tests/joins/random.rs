@@ -65,7 +65,11 @@ fn side() -> impl Strategy<Value = Side> {
     let spread = prop::collection::vec((any::<u8>(), any::<u16>()), 0..60);
     let skewed = (0..60_u16).prop_map(|rows| (0..rows).map(|value| (7, value)).collect());
     let rows = prop_oneof![3 => few, 2 => spread, 1 => skewed];
-    let placement = prop_oneof![1 => Just(Placement::Plain(0)), 4 => (1..20_u32).prop_map(Placement::Plain), 3 => Just(Placement::InPlace)];
+    let placement = prop_oneof![
+        1 => Just(Placement::Plain(0)),
+        4 => (1..20_u32).prop_map(Placement::Plain),
+        3 => Just(Placement::InPlace),
+    ];
     (rows, placement).prop_map(|(rows, placement)| Side { rows, placement })
 }
 
