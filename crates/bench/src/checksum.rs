@@ -130,7 +130,7 @@ impl Checksum {
             }
     }
 
-    /// Whether a timed run gave what this says.
+    /// Whether a timed run gave this answer.
     pub fn confirms(&self, answer: Answer) -> bool {
         match answer {
             Answer::Nothing => true,

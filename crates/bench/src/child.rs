@@ -106,7 +106,7 @@ fn report(
     peak_elsewhere: impl Fn() -> u64,
 ) -> Result<()> {
     let mut report = if workload.cold {
-        // Whoever started this process holds the watch.
+        // The parent process measures the time.
         Report {
             seconds: Vec::new(),
             checksum: job.check()?,

@@ -111,7 +111,7 @@ struct CompareOptions {
     how: How,
 }
 
-/// Does what the command line says.
+/// Runs the command of the command line.
 pub fn run(arguments: Arguments, out: &mut impl Write) -> Result<()> {
     match arguments.command {
         Command::List => list(out),

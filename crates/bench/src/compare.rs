@@ -68,7 +68,7 @@ impl Comparison {
 /// Runs every workload on every system, one process after the other, so that all of them meet the same machine.
 ///
 /// A line is written to `progress` for each record, and the files of `results` after each workload. Failures are
-/// collected: one system that fails keeps nobody else from being measured.
+/// collected: one system that fails does not keep the others from being measured.
 pub fn compare(
     systems: &[Box<dyn System>],
     workloads: &[&'static Workload],

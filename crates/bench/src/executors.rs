@@ -34,11 +34,11 @@ fn among(mut processes: Vec<Process>, since: u64) -> Vec<Process> {
 }
 
 /// Waits until there are `count` executors.
-pub fn wait_for_executors(master: &str, count: usize, patience: Duration) -> Result<()> {
+pub fn wait_for_executors(master: &str, count: usize, timeout: Duration) -> Result<()> {
     let start = Instant::now();
     while executors_of(master).len() < count {
-        if start.elapsed() > patience {
-            bail!("{master} has {} executors after {patience:?}, not {count}", executors_of(master).len());
+        if start.elapsed() > timeout {
+            bail!("{master} has {} executors after {timeout:?}, not {count}", executors_of(master).len());
         }
         thread::sleep(Duration::from_millis(10));
     }

@@ -15,7 +15,7 @@ use crate::processes::{descendants, terminate};
 
 static IS_ASKED: AtomicBool = AtomicBool::new(false);
 
-/// From now on a signal ends what was started below this process; whoever waits for it then asks [`check`].
+/// From now on a signal ends the child processes; a caller that waits for one then asks [`check`].
 pub fn watch() -> Result<()> {
     let mut signals = Signals::new([SIGINT, SIGTERM]).context("cannot watch for signals")?;
     thread::spawn(move || {

@@ -65,14 +65,14 @@ pub fn launch(mut command: Command, timeout: Duration) -> Result<Launched> {
     }
 }
 
-/// Waits for a process that has said all it has to say.
-fn wait(child: &mut Child, patience: Duration) -> Result<std::process::ExitStatus> {
+/// Waits for the end of a process that has closed its output.
+fn wait(child: &mut Child, timeout: Duration) -> Result<std::process::ExitStatus> {
     let start = Instant::now();
     loop {
         if let Some(status) = child.try_wait()? {
             return Ok(status);
         }
-        if start.elapsed() > patience {
+        if start.elapsed() > timeout {
             end(child);
         }
         thread::sleep(Duration::from_millis(2));

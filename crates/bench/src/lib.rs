@@ -9,7 +9,7 @@
 //! - [`compare`] puts systems side by side, [`results`] keeps what came out and [`table`] shows it; [`regress`] is the part
 //!   of it that CI runs.
 //!
-//! Nothing here is for applications. Figures of a build without optimisation mean nothing, and say so.
+//! Nothing here is for applications. Figures of a build without optimisation mean nothing, and are marked as such.
 
 pub mod checksum;
 pub mod child;

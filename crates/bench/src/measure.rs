@@ -10,7 +10,7 @@ use crate::{
     workload::Job,
 };
 
-/// The name of the figure that says how much processor time a run took.
+/// The name of the figure for the processor time of a run.
 pub const CPU_SECONDS: &str = "cpu_seconds";
 
 /// Checks the whole answer once, then runs the job `runs` times; each run has to give what the check gave.

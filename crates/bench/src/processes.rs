@@ -68,7 +68,7 @@ fn peak_in(status: &str) -> Option<u64> {
     Some(line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()? << 10)
 }
 
-/// Ends a process at once, so that it has no time to say good-bye.
+/// Kills a process at once, without a chance to clean up.
 pub fn kill(pid: u32) -> Result<()> {
     send(pid, Signal::KILL)
 }

@@ -1,8 +1,8 @@
 //! The part of the benchmarks that CI runs: costs that got out of proportion.
 //!
-//! A cost here is no time but a number of instructions, counted by valgrind, which is nearly the same whatever else the
-//! machine does. What a unit costs in a small run is held against what it costs in a run four times as large, and against
-//! the program by hand.
+//! A cost here is no time but a number of instructions, counted by valgrind, which is nearly independent of other load
+//! on the machine. What a unit costs in a small run is held against what it costs in a run four times as large, and
+//! against the program by hand.
 
 use std::{
     fs,

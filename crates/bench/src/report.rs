@@ -1,4 +1,4 @@
-//! What a process that ran a workload says, and the line that is kept of it.
+//! The report of a process that ran a workload, and the line that is kept of it.
 //!
 //! A [`Report`] is what a child process prints behind [`MARK`], whichever system it is of. A [`Record`] is the JSON object
 //! of the results: the report with its workload and system, and the figures that follow from it.

@@ -23,7 +23,7 @@ impl Results {
     /// The files for what is measured here and now with sizes times `scale`.
     pub fn new(folder: &Path, machine: &Machine, scale: f64) -> Self {
         let commit = machine.commit.split_whitespace().nth(2).unwrap_or("unknown");
-        #[expect(clippy::float_cmp, reason = "the scale is the one that somebody wrote down")]
+        #[expect(clippy::float_cmp, reason = "the scale is the one that was written down")]
         let size = if scale == 1.0 { String::new() } else { format!("-x{scale}") };
         Self { folder: folder.to_owned(), name: format!("{}-{commit}{size}", machine.day) }
     }

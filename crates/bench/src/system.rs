@@ -38,7 +38,7 @@ pub trait System {
     /// Whether it can run a workload.
     fn can_run(&self, workload: &Workload) -> bool;
 
-    /// How often it runs a workload when nobody says.
+    /// How often it runs a workload by default.
     fn usual_runs(&self, workload: &Workload) -> usize;
 
     /// Makes everything ready for processes that run a plan.
@@ -53,7 +53,7 @@ pub struct Plan<'a> {
     pub scale: f64,
     /// How often it is timed; as often as the system usually does when unset.
     pub runs: Option<usize>,
-    /// The folder for data, emptied by whoever made it.
+    /// The folder for data; its creator empties it.
     pub data: &'a Path,
     /// How long a process may take.
     pub timeout: Duration,

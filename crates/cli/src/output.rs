@@ -2,7 +2,7 @@
 
 use std::io::{Write, stdout};
 
-/// Prints lines on standard output. Whoever reads them may have read enough.
+/// Prints lines on standard output. The reader may close the pipe early, as `head` does.
 pub(crate) fn print(text: &str) {
     let mut out = stdout().lock();
     let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());

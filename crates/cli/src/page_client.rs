@@ -6,7 +6,7 @@ use anyhow::{Context, Result};
 use serde::de::DeserializeOwned;
 
 /// How long a page may take.
-const PATIENCE: Duration = Duration::from_secs(10);
+const REQUEST_TIMEOUT: Duration = Duration::from_secs(10);
 /// More than any status is long.
 const BYTES_MAX: u64 = 64 << 20;
 
@@ -14,8 +14,8 @@ const BYTES_MAX: u64 = 64 << 20;
 pub(crate) fn get_json<T: DeserializeOwned>(page: &str, path: &str) -> Result<T> {
     let url = format!("{page}{path}");
     let agent: ureq::Agent = ureq::Agent::config_builder()
-        .timeout_global(Some(PATIENCE))
-        // A cluster is not asked through somebody else.
+        .timeout_global(Some(REQUEST_TIMEOUT))
+        // Requests to a cluster go through no proxy.
         .proxy(None)
         .build()
         .into();

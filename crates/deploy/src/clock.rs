@@ -6,7 +6,7 @@ use firesteel_types::Timestamp;
 
 /// Wall-clock time that never jumps: read once, then counted on.
 ///
-/// A machine compares times with each other, so they must not go back when somebody sets the clock.
+/// A machine compares times with each other, so they must not go back when the system clock is set.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Clock {
     began: Instant,
@@ -24,8 +24,8 @@ impl Clock {
 
     /// How long it is until `deadline`; nothing when it is past, and a long time when there is none.
     pub(crate) fn until(&self, deadline: Option<Timestamp>) -> Duration {
-        const LONG: Duration = Duration::from_hours(24);
-        deadline.map_or(LONG, |deadline| deadline.since(self.now()).min(LONG))
+        const WAIT_MAX: Duration = Duration::from_hours(24);
+        deadline.map_or(WAIT_MAX, |deadline| deadline.since(self.now()).min(WAIT_MAX))
     }
 }
 

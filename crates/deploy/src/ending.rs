@@ -32,7 +32,7 @@ impl Ending {
     }
 }
 
-/// Tells everybody who waits how it ended, once.
+/// Tells all threads that wait how it ended, once.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Latch(Arc<(Mutex<Option<Ending>>, Condvar)>);
 

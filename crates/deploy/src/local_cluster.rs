@@ -17,8 +17,8 @@ use crate::{
     worker::{WorkerServer, WorkerServerConf},
 };
 
-/// How long the workers of a local cluster may take to be taken in.
-const PATIENCE: Duration = Duration::from_secs(30);
+/// How long the workers of a local cluster may take to register.
+const REGISTRATION_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// How large a local cluster is.
 #[derive(Clone, Debug)]
@@ -46,7 +46,7 @@ impl LocalClusterConf {
 
 /// A master and some workers on threads of this process. Their executors are processes of their own.
 ///
-/// Listens on the loopback only, with a random secret. Dropped, it is stopped, and nothing of it is left.
+/// Listens on the loopback only, with a random secret. Dropped, it is stopped, and leaves nothing behind.
 ///
 /// ```
 /// use firesteel_deploy::{LocalCluster, LocalClusterConf};
@@ -101,7 +101,7 @@ impl LocalCluster {
             workers.push(WorkerServer::start(worker)?);
         }
         for worker in &workers {
-            if !worker.wait_registered(PATIENCE) {
+            if !worker.wait_registered(REGISTRATION_TIMEOUT) {
                 tracing::warn!(worker = %worker.address(), "a worker is slow to register");
             }
         }

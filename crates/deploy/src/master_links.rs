@@ -1,10 +1,10 @@
 //! The connections of a worker or an application to its masters: [`MasterLinks`].
 //!
-//! A machine says "send this to that master, connecting first if need be", and must not wait. While a master cannot be
-//! reached, a thread dials it again and again with growing pauses, so that a master that comes back is found at once.
-//! What is to be said to it then is kept: only the last message, since all that is said without a connection is a
-//! registration, and a later one says the same. A connection on which the master never spoke was made to a master that
-//! was about to go; the same is said on the next one.
+//! A machine orders "send this to that master, connecting first if need be", and must not wait. While a master cannot
+//! be reached, a thread dials it again and again with growing pauses, so that a master that comes back is found at
+//! once. What is to be sent to it then is kept: only the last message, since all that is sent without a connection is a
+//! registration, and a later one replaces it. A connection on which the master never replied was made to a master that
+//! was about to go; the same is sent on the next one.
 
 use std::{
     sync::{
@@ -125,7 +125,7 @@ impl MasterLinks {
         self.shared.changed.notify_all();
     }
 
-    /// Closes every connection after what was sent on it, and looks for nobody any more.
+    /// Closes every connection after what was sent on it, and dials no master any more.
     pub(crate) fn stop(&self, masters: &[MasterAddress]) {
         let mut open = Vec::new();
         {
@@ -152,8 +152,8 @@ impl Shared {
         self.numbers.fetch_add(1, Ordering::Relaxed)
     }
 
-    /// Dials on a thread of its own, until there is a connection or nobody wants one.
-    /// With a pause, that comes first.
+    /// Dials on a thread of its own, until there is a connection or the search is given up. A pause, if given, comes
+    /// first.
     fn search(self: &Arc<Self>, master: &MasterAddress, search: u64, pause: Option<Duration>) {
         let run = {
             let (shared, master) = (self.clone(), master.clone());
@@ -195,7 +195,7 @@ impl Shared {
         }
     }
 
-    /// Waits before the next try, each time longer; false when nobody wants one any more.
+    /// Waits before the next try, each time longer; false when the search was given up.
     fn pause(&self, master: &MasterAddress, search: u64, pause: &mut Duration) -> bool {
         let mut links = self.links.lock();
         self.changed.wait_while_for(&mut links, |links| is_searched(links, master, search), *pause);
@@ -212,7 +212,7 @@ impl Shared {
         self.dialer.line(&address, Service::Master, &self.line, ear)
     }
 
-    /// Takes a new connection, and says on it what waited to be said. False when the search must go on.
+    /// Takes a new connection, and sends the message that waited. False when the search must go on.
     fn connected(
         &self,
         master: &MasterAddress,
@@ -247,7 +247,7 @@ impl Shared {
         let mut links = self.links.lock();
         let unheard = match links.get_mut(master) {
             Some(Link::Up { number: of, unheard, .. }) if *of == number => unheard.take(),
-            // It broke before it was taken in, so it is known to nobody, and the search goes on.
+            // It broke before it was registered, so no other thread knows it, and the search goes on.
             Some(_) | None => return,
         };
         if let Some(Unheard { said, pause }) = unheard {
@@ -382,6 +382,6 @@ mod tests {
 
         links.stop(&[]);
         links.send(&master, said("d"));
-        assert!(matches!(links.shared.links.lock()[&master], Link::Stopped), "nobody is looked for");
+        assert!(matches!(links.shared.links.lock()[&master], Link::Stopped), "no master is searched for");
     }
 }

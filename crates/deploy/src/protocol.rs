@@ -1,8 +1,8 @@
 //! What is said on the lines of the cluster.
 //!
-//! [`ToMaster`] and [`FromMaster`] are the whole conversation with a master: those of workers, applications and clients
-//! side by side, in the words of the scheduler's machines. [`ToWorker`] and [`FromWorker`] are what the processes of a
-//! worker say to it. Plain data; the connection carries who speaks.
+//! [`ToMaster`] and [`FromMaster`] are the whole protocol with a master: messages of workers, applications and clients
+//! side by side, in the types of the scheduler's machines. [`ToWorker`] and [`FromWorker`] are the messages of a
+//! worker's processes. Plain data; the connection identifies the sender.
 
 use firesteel_scheduler::{
     client::AppToMaster,

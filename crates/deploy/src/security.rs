@@ -33,7 +33,7 @@ pub struct Security {
 }
 
 impl Security {
-    /// The cluster's secret, or the one that everybody knows.
+    /// The cluster's secret, or the public one when there is none.
     pub fn cluster_secret(&self) -> Secret {
         self.secret.clone().unwrap_or_else(Secret::nobody)
     }

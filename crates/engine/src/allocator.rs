@@ -22,7 +22,7 @@ struct Mimalloc;
 /// Every block of mimalloc is aligned so.
 const ALIGN: usize = size_of::<usize>();
 
-// SAFETY: blocks come from mimalloc and go back to it, which knows their sizes. Each is aligned as its layout says:
+// SAFETY: blocks come from mimalloc and go back to it, which knows their sizes. Each is aligned as its layout asks:
 // mimalloc aligns every block to a word, and those that need more are made with their alignment, also when they are
 // moved. Null is returned where mimalloc returns it. Nothing unwinds.
 unsafe impl GlobalAlloc for Mimalloc {

@@ -7,7 +7,7 @@ use firesteel_storage::memory::meter;
 /// A bound on what a batch of rows may take, by the meter of the task: a larger row is alone in its batch.
 ///
 /// What rows own is read from the meter, which costs two loads for each. Rows that own nothing do not pay for that: the
-/// size of their type says how many of them a batch may have. (Without the `allocator` feature nothing is known of what
+/// size of their type bounds the rows of a batch. (Without the `allocator` feature nothing is known of what
 /// rows own, and only the size of their type counts.)
 #[derive(Clone, Copy)]
 pub(crate) struct BatchLimit {
@@ -31,7 +31,7 @@ impl BatchLimit {
         needs_drop::<T>() && meter::live() > self.live_max
     }
 
-    /// How many rows a batch may have, whatever they own: `most`, or fewer if the type is large.
+    /// How many rows a batch may have, regardless of what they own: `most`, or fewer if the type is large.
     pub(crate) const fn rows<T>(most: usize) -> usize {
         let size = if size_of::<T>() == 0 { 1 } else { size_of::<T>() };
         match Self::BYTES / size {

@@ -1,6 +1,6 @@
 //! Keeps a panic of the user's code from going further: [`contain`] and [`discard`].
 //!
-//! For places where nobody could be told: between two tasks, in a turn of the scheduler, in a `drop`.
+//! For places without a caller to report to: between two tasks, in a turn of the scheduler, in a `drop`.
 
 use std::{
     any::Any,

@@ -1,7 +1,7 @@
-//! What a driver and its executors say to each other: [`ToDriver`] and [`ToExecutor`].
+//! Messages between a driver and its executors: [`ToDriver`] and [`ToExecutor`].
 //!
 //! An executor dials its driver, asks to join with [`ToDriver::Register`], and hears [`ToExecutor::Registered`] with
-//! all settings, or why not. Then it says that it has launched, and tasks come. Messages of one side arrive in order.
+//! all settings, or why not. Then it reports its launch, and tasks come. Messages of one side arrive in order.
 //! Everything that can come often comes many at a time: launches by the turn of the scheduler, reports by what ended
 //! meanwhile.
 
@@ -24,7 +24,7 @@ use crate::{backend::TaskData, build::Build, executor::Report};
 const MESSAGE_OVERHEAD: u64 = 1 << 20;
 
 /// How lines between a driver and its executors behave, when messages may have so many bytes and a peer may be silent
-/// for so long. Both ends have the same, since each says often enough for its own patience that it is alive.
+/// for so long. Both ends have the same, since each sends keep-alives often enough for the timeout of both.
 pub(crate) fn line_conf(message_max: u64, silence: Duration) -> LineConf {
     let max_message = message_max.saturating_add(MESSAGE_OVERHEAD);
     LineConf {

@@ -17,7 +17,7 @@ const TRUSTED: &str = "FIRESTEEL_SSL_TRUSTED";
 const HEX: &str = "hex:";
 
 impl Conf {
-    /// What the settings say about secrets and certificates.
+    /// The secrets and certificates of the settings.
     ///
     /// ```
     /// use firesteel::Conf;

@@ -36,7 +36,7 @@ pub(crate) struct PreparedStage {
 /// Encoded tables of map outputs that are short enough to go with a stage, for tasks in other processes.
 #[derive(Default)]
 pub(crate) struct ShortTables {
-    /// In which they were made, and hold.
+    /// Epoch of the map output tracker that the tables were taken from.
     pub(crate) epoch: u64,
     pub(crate) tables: Vec<(ShuffleId, Bytes)>,
 }

@@ -67,7 +67,7 @@ pub(crate) fn start(
     }
 }
 
-/// Whom the pages ask. Does not keep the driver alive.
+/// The data source of the pages. Does not keep the driver alive.
 struct DriverSource {
     driver: Weak<Driver>,
     status: StatusStore,

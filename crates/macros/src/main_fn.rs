@@ -23,7 +23,7 @@ use syn::{
 
 const FORM: &str = "write `fn main(ctx: Context) -> Result<()>`";
 
-/// The program's `main`, or the error that says why there is none.
+/// The program's `main`, or the compile error why there is none.
 pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> TokenStream {
     check_arguments(arguments).and_then(|()| syn::parse2::<MainFn>(item)?.expand()).unwrap_or_else(|error| {
         let error = error.to_compile_error();

@@ -215,8 +215,8 @@ impl Default for LocalityConfig {
 
 /// How far executors are kept ahead of what they run, so that short tasks need not wait for a round trip each.
 ///
-/// Spark has nothing like it. It is off unless somebody turns it on: whoever runs the tasks must be able to keep
-/// them in a queue and to return them.
+/// Spark has no equivalent. Off by default: the backend that runs the tasks must be able to queue them and to return
+/// them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct KeepAhead {
     /// The most tasks that wait on an executor for each of its slots; with 0 none is sent before a slot is free.
@@ -252,7 +252,7 @@ pub struct SpeculationConfig {
 pub struct EfficiencyConfig {
     /// A task is slow below this share of the average rate, in thousandths.
     pub process_rate_permille: u64,
-    /// A task over the threshold this many times is slow whatever its rate, in thousandths.
+    /// A task over the threshold this many times is slow regardless of its rate, in thousandths.
     pub duration_factor_permille: u64,
 }
 

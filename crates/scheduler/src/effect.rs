@@ -30,7 +30,7 @@ pub enum Effect {
     ForgetStage { set: StageAttemptId },
     /// Fetch the result of this attempt from its executor.
     FetchResult { attempt: AttemptId },
-    /// Remove the block that holds the result of this attempt; nobody wants it.
+    /// Remove the block that holds the result of this attempt; the result is not needed.
     DropResultBlock { attempt: AttemptId },
     /// Give the result of `attempt` to the job's caller, as the result at `position`. A result that is not
     /// handed out in the effects of the event that brought it can be dropped.
@@ -163,7 +163,7 @@ pub enum JobError {
     /// A stage it needs cannot be completed.
     #[error("job aborted due to stage failure: {reason}")]
     StageFailed { stage: StageId, reason: String, cause: Option<TaskFailure> },
-    /// Somebody cancelled it.
+    /// The job was cancelled.
     #[error("{job} cancelled: {reason}")]
     Cancelled { job: JobId, reason: String },
     /// It was submitted after its group was cancelled for good.
@@ -181,7 +181,7 @@ pub enum JobError {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[expect(missing_docs, reason = "the field names say it")]
 pub enum JobRejection {
-    /// Nobody registered it.
+    /// No such RDD is registered.
     #[error("{rdd} is not registered")]
     UnknownRdd { rdd: RddId },
     /// The shuffle is not one of the RDD's dependencies.
@@ -271,7 +271,7 @@ pub enum Warning {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[expect(missing_docs, reason = "the field names say it")]
 pub enum Ignored {
-    /// Nobody knows the attempt, or it was written off.
+    /// The attempt is unknown, or was written off.
     #[error("{attempt} is not running")]
     UnknownAttempt { attempt: AttemptId },
     /// The report comes from an executor that does not run the attempt.
@@ -280,25 +280,25 @@ pub enum Ignored {
     /// The attempt got a slot when it was sent, or has begun since, so that it cannot be returned.
     #[error("{attempt} does not wait on its executor")]
     NotAhead { attempt: AttemptId },
-    /// Nobody knows the executor.
+    /// The executor is unknown.
     #[error("{executor} is not registered")]
     UnknownExecutor { executor: ExecutorId },
     /// The executor is written off, and only why it went is not known yet.
     #[error("contact with {executor} was lost")]
     ContactLost { executor: ExecutorId },
-    /// Nobody knows the job, or it is over.
+    /// The job is unknown, or over.
     #[error("{job} is not active")]
     UnknownJob { job: JobId },
-    /// Nobody knows the stage, or it is over.
+    /// The stage is unknown, or over.
     #[error("{stage} is not active")]
     UnknownStage { stage: StageId },
-    /// Nobody knows the stage attempt, or it is over.
+    /// The stage attempt is unknown, or over.
     #[error("{set} is not active")]
     UnknownTaskSet { set: StageAttemptId },
-    /// Nobody knows the shuffle.
+    /// The shuffle is unknown.
     #[error("{shuffle} is not registered")]
     UnknownShuffle { shuffle: ShuffleId },
-    /// Nobody registered the profile.
+    /// The profile is not registered.
     #[error("{profile} is not registered")]
     UnknownProfile { profile: ProfileId },
     /// Its fetch failure was reported by an older attempt of the stage.

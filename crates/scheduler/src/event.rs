@@ -26,9 +26,9 @@ pub enum Event {
     JobSubmitted(JobSpec),
     /// Only the map side of a shuffle is wanted, with its size statistics.
     MapStageSubmitted { job: JobId, rdd: RddId, shuffle: ShuffleId, properties: Properties },
-    /// Someone wants jobs to end.
+    /// Jobs shall be cancelled.
     CancelRequested { what: Cancel, reason: Option<String> },
-    /// Someone wants one attempt to end; the task is tried again.
+    /// One attempt shall be killed; the task is tried again.
     TaskKillRequested { attempt: AttemptId, interrupt: bool, reason: String },
     /// The code that takes a job's results failed.
     ResultHandlerFailed { job: JobId, message: String },
@@ -69,7 +69,7 @@ pub enum Event {
     ExecutorLost { executor: ExecutorId, reason: ExecutorLossReason },
     /// A worker is gone, with every shuffle file on its host.
     WorkerRemoved { host: Host, message: String },
-    /// Someone wants more executors, or fewer.
+    /// The application asks for more executors, or fewer.
     ScalingRequested(Scaling),
     /// Cached blocks appeared at or went from an executor.
     BlocksUpdated { executor: ExecutorId, blocks: Vec<BlockUpdate> },

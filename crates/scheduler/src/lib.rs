@@ -1,7 +1,7 @@
 //! Every scheduling decision of Firesteel, as pure state machines.
 //!
-//! Each machine takes events and the time, changes its state and returns effects: plain data that whoever
-//! drives it performs. Nothing here reads a clock, opens a socket or a file, starts a thread, logs, or walks a
+//! Each machine takes events and the time, changes its state and returns effects: plain data for the
+//! runtime to perform. Nothing here reads a clock, opens a socket or a file, starts a thread, logs, or walks a
 //! map whose order is random; randomness comes from a seeded generator in the state. The same events at the
 //! same times therefore give the same effects, byte for byte, on every machine.
 //!

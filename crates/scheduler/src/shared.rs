@@ -41,7 +41,7 @@ impl Shared {
         self.out.push(Effect::Post(event));
     }
 
-    /// Asks for the racks of those of these hosts that nobody has asked for, where hosts have racks at all.
+    /// Asks for the racks of those of these hosts that were not asked for yet, where hosts have racks at all.
     pub(crate) fn ask_racks(&mut self, hosts: impl IntoIterator<Item = HostId>) {
         if self.config.locality.racks {
             let hosts = self.executors.hosts.ask_racks(hosts);
@@ -51,7 +51,7 @@ impl Shared {
         }
     }
 
-    /// Says why an event changed nothing.
+    /// Reports why an event changed nothing.
     pub(crate) fn ignore(&mut self, why: Ignored) {
         self.out.push(Effect::Ignored(why));
     }

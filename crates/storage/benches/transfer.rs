@@ -1,7 +1,7 @@
 //! How close block transfer comes to a plain socket copy over the loopback: throughput of both in the same run.
 //!
 //! The plain copy writes the same blocks from one thread, with `write_all` from memory or `io::copy` from the file, and
-//! reads each into one buffer that is used again. Both move 1 GiB in turns of 128 MiB, one after the other, as often as the rounds say. Other load on the
+//! reads each into one buffer that is used again. Both move 1 GiB in turns of 128 MiB, one after the other, for the given number of rounds. Other load on the
 //! machine only ever slows a turn down, so the throughput is that of the best turn; the processor time, of both ends
 //! together, is that of the cheapest. `cargo bench -p firesteel-storage --bench transfer` prints the table in
 //! Markdown; a number after `--` gives the rounds.

@@ -159,7 +159,7 @@ fn a_consumer_spills_on_what_was_measured() {
         rows.push(buffer(1000));
         assert!(task.live() < 10 * MIB as u64, "8 MiB, and what one row more makes of the outer vector");
         if consumer.is_short() {
-            // What the rows hold is known from the allocator; the consumer only says that it is all its own.
+            // What the rows hold is known from the allocator; the consumer only reports that it is all its own.
             consumer.set_held(task.live());
             if consumer.reserve().unwrap() == Reserve::Spill {
                 spilled += std::mem::take(&mut rows).len();
@@ -254,7 +254,7 @@ fn the_part_of_a_child_process() {
     }
 }
 
-/// Nobody else allocates here, so a few hundred KiB that are missing would show.
+/// No other code allocates here, so a few hundred KiB that are missing would show.
 fn total_of_a_quiet_process() {
     let near = |expected: usize| process_total().abs_diff(expected as u64) < (MIB / 2) as u64;
     let (give, take) = mpsc::channel::<Vec<u8>>();

@@ -169,7 +169,7 @@ pub enum ExecutorLossReason {
         /// The host that goes with it, when the whole worker leaves.
         worker_host: Option<Host>,
     },
-    /// It went away and nobody knows its exit code.
+    /// It went away with an unknown exit code.
     ProcessLost {
         /// What is known of the cause.
         message: String,
@@ -198,8 +198,8 @@ impl ExecutorLossReason {
     /// An executor's process ended, as its worker reports: with an exit code, or without one and perhaps together
     /// with its host.
     ///
-    /// Codes that only our own executor uses are nobody's fault. Any other code, 0 included, was chosen by a task:
-    /// an executor does not end by itself.
+    /// Exit codes that only our own executor uses are not the application's fault. Any other code, 0 included, was
+    /// chosen by a task: an executor does not end by itself.
     pub fn from_exit(code: Option<i32>, message: impl Into<String>, worker_host: Option<Host>) -> Self {
         let message = message.into();
         match code {

@@ -60,7 +60,7 @@ impl ProfileId {
     pub const DEFAULT: Self = Self(0);
 }
 
-/// One executor process of an application, numbered by whoever starts executors.
+/// One executor process of an application, numbered by the cluster manager or backend that starts it.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct ExecutorId(pub u32);
 

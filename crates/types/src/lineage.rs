@@ -57,10 +57,10 @@ impl RddNode {
     }
 }
 
-/// Where the partitions of an RDD would rather be computed, as the RDD itself says.
+/// Where the partitions of an RDD would rather be computed, as declared by the RDD itself.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum PreferredLocations {
-    /// Nowhere in particular.
+    /// No preference.
     None,
     /// One list per partition.
     PerPartition(Arc<[Vec<TaskLocation>]>),

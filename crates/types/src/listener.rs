@@ -83,7 +83,7 @@ pub enum ExclusionScope {
 pub enum JobOutcome {
     /// Every requested partition has its result.
     Succeeded,
-    /// It failed or was cancelled; the text says why.
+    /// It failed or was cancelled, with the reason.
     Failed(String),
 }
 

@@ -1,7 +1,7 @@
 //! Where an application runs, as users write it.
 //!
-//! [`MasterUrl`] is the parsed form of a master string. It does not start anything, and does not know how many
-//! cores this machine has: `local[*]` stays [`LocalCores::All`] until someone who knows asks.
+//! [`MasterUrl`] is the parsed form of a master string. It does not start anything, and does not know how many cores
+//! this machine has: `local[*]` stays [`LocalCores::All`] until the context resolves it.
 
 use std::{fmt, str::FromStr};
 
@@ -155,7 +155,7 @@ fn parse_cores(value: &str) -> Result<LocalCores, MasterUrlProblem> {
 
 fn parse_number<N: FromStr + PartialOrd + From<u8>>(value: &str) -> Result<N, MasterUrlProblem> {
     let number = value.parse().ok().filter(|number| *number > N::from(0));
-    // Rust reads `+1` as a number too, which nobody means.
+    // Rust parses `+1` as a number too, which is more likely a typing error here.
     number
         .filter(|_| value.bytes().all(|byte| byte.is_ascii_digit()))
         .ok_or_else(|| MasterUrlProblem::BadNumber { value: value.to_owned() })

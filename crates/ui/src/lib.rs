@@ -2,12 +2,12 @@
 //!
 //! - [`Site`] listens and answers on one thread of its own. What it shows is given as [`Pages`].
 //! - [`Pages::master`], [`Pages::worker`], [`Pages::app`]: what each of the three shows. Each asks a source
-//!   ([`MasterSource`], [`WorkerSource`], [`AppSource`]) for plain data whenever somebody looks; nothing is kept.
+//!   ([`MasterSource`], [`WorkerSource`], [`AppSource`]) for plain data at each request; nothing is kept.
 //! - [`Pages::submissions`]: Spark's REST protocol for drivers that the cluster runs.
 //! - [`app`]: what is shown of an application, in the shape of Spark's REST API.
 //!
 //! Pages are plain HTML without scripts and work in a text browser. They show no secrets and change nothing, so they
-//! are open to everybody who can connect; a site listens beyond this machine only where the cluster has a secret.
+//! are open to every client that can connect; a site listens beyond this machine only where the cluster has a secret.
 //! Nothing here decides or stores anything.
 
 pub mod app;

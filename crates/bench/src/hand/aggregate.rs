@@ -23,8 +23,8 @@ pub fn sum_by_key(rows: u64, pair: impl Fn(u64) -> (u64, u64) + Sync) -> [Table;
     let [[mine, for_second], [for_first, theirs]] = halves.map(|tables| tables.map(std::sync::Mutex::new));
     both(|thread| {
         let (own, other) = if thread == 0 { (&mine, &for_first) } else { (&theirs, &for_second) };
-        let mut sums = std::mem::take(&mut *own.lock().expect("nobody panics"));
-        for (key, value) in std::mem::take(&mut *other.lock().expect("nobody panics")) {
+        let mut sums = std::mem::take(&mut *own.lock().expect("no thread panics"));
+        for (key, value) in std::mem::take(&mut *other.lock().expect("no thread panics")) {
             *sums.entry(key).or_insert(0) += value;
         }
         sums

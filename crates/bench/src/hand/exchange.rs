@@ -35,7 +35,7 @@ pub fn exchange<T: Send, U: Send>(
     }
     let work = work.map(|work| std::sync::Mutex::new(Some(work)));
     let mut done: Vec<(usize, U)> = both(|thread| {
-        let mine = work[thread].lock().expect("nobody panics").take().unwrap_or_default();
+        let mine = work[thread].lock().expect("no thread panics").take().unwrap_or_default();
         mine.into_iter().map(|(bucket, rows)| (bucket, drain(bucket, rows))).collect::<Vec<_>>()
     })
     .into_iter()

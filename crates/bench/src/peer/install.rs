@@ -40,7 +40,7 @@ impl Installation {
         Ok(Self { folder: folder.to_owned(), packages })
     }
 
-    /// The version of a package; an error says how to get it.
+    /// The version of a package; an error tells how to install it.
     pub fn version(&self, package: &str) -> Result<String> {
         package_version(&self.packages, package).with_context(|| {
             format!(

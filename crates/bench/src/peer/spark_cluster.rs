@@ -13,7 +13,7 @@ use anyhow::{Context, Result, bail};
 use crate::{launch::end, processes::terminate};
 
 /// How long a process may take to start, and to end.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PROCESS_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// A master and a worker on this machine; both end when this is dropped.
 pub(super) struct SparkCluster {
@@ -67,14 +67,14 @@ impl SparkCluster {
 /// What `find` finds in the first line of a log in which it finds anything.
 fn wait_for(log: &Path, find: impl Fn(&str) -> Option<String>) -> Result<String> {
     let start = Instant::now();
-    while start.elapsed() < PATIENCE {
+    while start.elapsed() < PROCESS_TIMEOUT {
         let text = fs::read_to_string(log).unwrap_or_default();
         if let Some(found) = text.lines().find_map(&find) {
             return Ok(found);
         }
         thread::sleep(Duration::from_millis(50));
     }
-    bail!("Spark did not start within {PATIENCE:?}:\n{}", fs::read_to_string(log).unwrap_or_default())
+    bail!("Spark did not start within {PROCESS_TIMEOUT:?}:\n{}", fs::read_to_string(log).unwrap_or_default())
 }
 
 impl Drop for SparkCluster {
@@ -84,7 +84,7 @@ impl Drop for SparkCluster {
             terminate(process.id()).ok();
             let start = Instant::now();
             while matches!(process.try_wait(), Ok(None)) {
-                if start.elapsed() > PATIENCE {
+                if start.elapsed() > PROCESS_TIMEOUT {
                     end(process);
                 }
                 thread::sleep(Duration::from_millis(20));

@@ -14,7 +14,7 @@ pub struct Grid {
 /// One cell.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Cell {
-    /// What it says.
+    /// The text of the cell.
     pub text: String,
     /// Whether the figure in it is reached, where one is asked for.
     pub reached: Option<bool>,

@@ -30,13 +30,13 @@ pub(super) const EXECUTOR_LOSS: Workload = Workload {
 };
 
 /// How long a cluster may take to have both executors again.
-const PATIENCE: Duration = Duration::from_secs(60);
+const EXECUTORS_TIMEOUT: Duration = Duration::from_secs(60);
 
 fn engine(setup: &Setup<'_>) -> Job {
     let (ctx, sizes, master) = (setup.ctx.clone(), setup.sizes.clone(), setup.master.to_owned());
     let (checked, same) = (ctx.clone(), sizes.clone());
     let disturbed = move || -> Result<Outcome> {
-        wait_for_executors(&master, 2, PATIENCE)?;
+        wait_for_executors(&master, 2, EXECUTORS_TIMEOUT)?;
         let start = Instant::now();
         sum_of_ranks(&ctx, &sizes)?;
         let undisturbed = start.elapsed();

@@ -73,7 +73,7 @@ struct Links {
 
 fn rank_by_hand(sizes: &Sizes) -> f64 {
     let (links, nodes) = number_nodes(&group_links(sizes));
-    // Zero is no rank, as in a join: a node that nobody links to has none after the first round.
+    // Zero is no rank, as in a join: a node without incoming links has none after the first round.
     let mut ranks = vec![0.0; nodes];
     for (source, _) in links.iter().flat_map(|links| &links.sources) {
         ranks[*source as usize] = 1.0;

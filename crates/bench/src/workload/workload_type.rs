@@ -30,7 +30,7 @@ pub struct Workload {
     pub reads_text: bool,
     /// How much memory the engine gets, where that is part of the workload.
     pub memory: Option<&'static str>,
-    /// How often the engine and the program by hand run it unless someone says otherwise, for one run of a peer.
+    /// How often the engine and the program by hand run it by default, for one run of a peer.
     pub runs: usize,
     /// Whether a comparison has it without being told: those that take very long are left out.
     pub usual: bool,

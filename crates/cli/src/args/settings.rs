@@ -38,7 +38,7 @@ impl SettingArgs {
     }
 }
 
-/// Sets what a flag says, if it was given.
+/// Sets the value of a flag, if it was given.
 pub(crate) fn set<T: std::fmt::Display>(
     conf: Conf,
     flag: &str,

@@ -8,7 +8,7 @@ use super::{folder::Folder, launch::end_all};
 use crate::{args::DownArgs, log, output::print};
 
 /// How long a daemon may take to end: a worker waits for its own processes, twice if need be.
-const PATIENCE: Duration = Duration::from_secs(25);
+const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(25);
 
 /// Ends the processes of the cluster.
 pub(super) fn run(args: &DownArgs) -> Result<ExitCode> {
@@ -22,8 +22,8 @@ pub(super) fn run(args: &DownArgs) -> Result<ExitCode> {
     let state = folder.state()?;
     if let Some(state) = &state {
         // Workers first, so that they do not look for a master that is gone.
-        let mut living = end_all(state.workers.iter().map(|worker| &worker.process), PATIENCE);
-        living.extend(end_all([&state.master.process], PATIENCE));
+        let mut living = end_all(state.workers.iter().map(|worker| &worker.process), SHUTDOWN_TIMEOUT);
+        living.extend(end_all([&state.master.process], SHUTDOWN_TIMEOUT));
         if !living.is_empty() {
             bail!("these processes live on even though they were ended by force: {living:?}");
         }

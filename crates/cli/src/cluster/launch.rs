@@ -55,19 +55,19 @@ impl Launched {
         thread::spawn(move || {
             let mut line = String::new();
             if BufReader::new(output).read_line(&mut line).is_ok() {
-                // Nobody waits for it any more when the start was given up.
+                // The receiver is gone when the start was given up.
                 let _ = tell.send(line);
             }
         });
         let Some(process) = Process::of(child.id().cast_signed()) else {
-            // Gone already: its log says why.
+            // Gone already: the reason is in its log.
             let _ = child.wait();
             bail!(why(name, &log, "ended at once"));
         };
         Ok(Self { name: name.to_owned(), log, child, process, said })
     }
 
-    /// Waits until the daemon says where it is.
+    /// Waits until the daemon reports its address.
     pub(super) fn wait_ready(mut self, deadline: Instant) -> Result<Member> {
         let left = deadline.saturating_duration_since(Instant::now());
         match self.said.recv_timeout(left).ok().and_then(|line| line.parse::<Ready>().ok()) {
@@ -105,12 +105,12 @@ fn why(name: &str, log: &Path, what: &str) -> String {
     format!("the {name} {what}{said}")
 }
 
-/// Ends processes side by side, and says which of them live on.
-pub(super) fn end_all<'a>(processes: impl IntoIterator<Item = &'a Process>, patience: Duration) -> Vec<i32> {
+/// Ends processes side by side, and returns which of them live on.
+pub(super) fn end_all<'a>(processes: impl IntoIterator<Item = &'a Process>, timeout: Duration) -> Vec<i32> {
     let asked: Vec<_> = processes.into_iter().map(|process| (process.pid, process.ask_to_end())).collect();
     let mut living = Vec::new();
     for (pid, ending) in asked {
-        let end = ending.map_or(super::process::End::WasGone, |ending| ending.wait(patience));
+        let end = ending.map_or(super::process::End::WasGone, |ending| ending.wait(timeout));
         match end {
             super::process::End::WasGone | super::process::End::Asked => {}
             super::process::End::Forced => crate::output::tell(&format!("process {pid} was ended by force")),

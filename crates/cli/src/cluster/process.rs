@@ -79,18 +79,18 @@ pub(super) struct Ending {
 }
 
 impl Ending {
-    /// Waits until it has ended; after `patience` ends it by force.
-    pub(super) fn wait(self, patience: Duration) -> End {
-        const AT_ONCE: Duration = Duration::from_secs(5);
-        if self.has_ended_within(patience) {
+    /// Waits until it has ended; after `timeout` ends it by force.
+    pub(super) fn wait(self, timeout: Duration) -> End {
+        const KILL_TIMEOUT: Duration = Duration::from_secs(5);
+        if self.has_ended_within(timeout) {
             return End::Asked;
         }
         let _ = pidfd_send_signal(&self.file, Signal::KILL);
-        if self.has_ended_within(AT_ONCE) { End::Forced } else { End::Lives }
+        if self.has_ended_within(KILL_TIMEOUT) { End::Forced } else { End::Lives }
     }
 
-    fn has_ended_within(&self, patience: Duration) -> bool {
-        let deadline = Instant::now() + patience;
+    fn has_ended_within(&self, limit: Duration) -> bool {
+        let deadline = Instant::now() + limit;
         loop {
             let left = deadline.saturating_duration_since(Instant::now());
             let timeout =

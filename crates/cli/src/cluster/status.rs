@@ -7,7 +7,7 @@ use anyhow::Result;
 use super::{folder::Folder, state::Member};
 use crate::{args::PlaceArgs, log, output::print, status, table::table};
 
-/// Shows the processes of the cluster and what its master says. Ends with code 1 when it is not complete.
+/// Shows the processes of the cluster and the status of its master. Ends with code 1 when it is not complete.
 pub(super) fn run(args: &PlaceArgs) -> Result<ExitCode> {
     log::start(tracing::level_filters::LevelFilter::ERROR);
     let Some(state) = Folder::of(args)?.state()? else {

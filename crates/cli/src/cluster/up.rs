@@ -17,11 +17,11 @@ use super::{
 };
 use crate::{args::UpArgs, log, memory::default_resources, output::print, status::alive_workers};
 
-/// How long a cluster may take to be there.
-const PATIENCE: Duration = Duration::from_secs(60);
-/// How long processes may take to end when it did not come about.
-const LAST_PATIENCE: Duration = Duration::from_secs(20);
-const LOOK_EVERY: Duration = Duration::from_millis(20);
+/// How long a cluster may take to start.
+const STARTUP_TIMEOUT: Duration = Duration::from_secs(60);
+/// How long processes may take to end after a failed start.
+const CLEANUP_TIMEOUT: Duration = Duration::from_secs(20);
+const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
 /// Starts a master and workers, and returns when all of them work together.
 pub(super) fn run(args: &UpArgs) -> Result<ExitCode> {
@@ -42,8 +42,8 @@ pub(super) fn run(args: &UpArgs) -> Result<ExitCode> {
             Ok(ExitCode::SUCCESS)
         }
         Err(error) => {
-            end_all(&started, LAST_PATIENCE);
-            // The logs say more.
+            end_all(&started, CLEANUP_TIMEOUT);
+            // The logs are kept: they tell more than the error.
             folder.clear(true)?;
             Err(error)
         }
@@ -51,7 +51,7 @@ pub(super) fn run(args: &UpArgs) -> Result<ExitCode> {
 }
 
 fn start(args: &UpArgs, conf: &Conf, folder: &Folder, started: &mut Vec<Process>) -> Result<State> {
-    let deadline = Instant::now() + PATIENCE;
+    let deadline = Instant::now() + STARTUP_TIMEOUT;
     let mut launch = |name: &str, arguments: &[String]| {
         let launched = Launched::start(name, arguments, conf, &folder.logs())?;
         started.push(launched.process.clone());
@@ -122,9 +122,12 @@ fn wait_for_workers(state: &State, deadline: Instant) -> Result<()> {
             bail!("the process at {} has ended; its log says why", gone.url);
         }
         if Instant::now() >= deadline {
-            bail!("only {alive} of {} workers have found the master in {PATIENCE:?}", state.workers.len());
+            bail!(
+                "only {alive} of {} workers have found the master in {STARTUP_TIMEOUT:?}",
+                state.workers.len()
+            );
         }
-        thread::sleep(LOOK_EVERY);
+        thread::sleep(POLL_INTERVAL);
     }
 }
 

@@ -1,7 +1,7 @@
 //! `firesteel master` and `firesteel worker`: daemons in the foreground.
 //!
-//! They log on standard error, say in one line on standard output where they are once they are ready, and end in order
-//! when they are asked to (SIGTERM, SIGINT).
+//! They log on standard error, print one line with their address on standard output once they are ready, and end in
+//! order when they are asked to (SIGTERM, SIGINT).
 
 mod master;
 mod master_conf;

@@ -15,7 +15,7 @@ pub(super) struct Place {
 }
 
 impl Place {
-    /// What the settings say; without a word, this machine only, or everywhere if the cluster has a secret.
+    /// The place that is set; by default, this machine only, or everywhere if the cluster has a secret.
     pub(super) fn new(conf: &Conf, host: Setting<Option<String>>) -> Result<Self> {
         let security = conf.security()?;
         let usual = if security.secret.is_some() { "0.0.0.0" } else { "127.0.0.1" };

@@ -1,4 +1,4 @@
-//! The line by which a daemon says that it is ready: [`Ready`].
+//! The line by which a daemon reports that it is ready: [`Ready`].
 
 use std::{
     fmt,
@@ -6,7 +6,7 @@ use std::{
     str::FromStr,
 };
 
-/// The line by which a daemon says that it is ready, for people and for `firesteel cluster up`.
+/// The line by which a daemon reports that it is ready, for people and for `firesteel cluster up`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Ready {
     /// `master` or `worker`.
@@ -20,9 +20,9 @@ pub(crate) struct Ready {
 }
 
 impl Ready {
-    /// Says it on standard output.
+    /// Prints it on standard output.
     pub(super) fn say(&self) {
-        // Whoever started the daemon may not listen.
+        // The parent process may have closed the pipe.
         let _ = writeln!(stdout(), "{self}").and_then(|()| stdout().flush());
     }
 }

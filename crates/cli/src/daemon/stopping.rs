@@ -52,7 +52,7 @@ pub(super) fn run_until_stopped<D: Daemon>(daemon: &Arc<D>) -> Result<Ending> {
     Ok(ending)
 }
 
-/// Leaves the session of whoever started this process, so that it outlives their terminal.
+/// Leaves the session of the parent process, so that this one outlives its terminal.
 pub(super) fn leave_session(wanted: bool) {
     if wanted && let Err(error) = rustix::process::setsid() {
         tracing::warn!(%error, "stays in the session it was started in");

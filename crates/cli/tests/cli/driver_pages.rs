@@ -9,7 +9,7 @@ fn context(master: &str) -> Context {
     let builder = Context::builder().master(master).app_name("<script>alert(1)</script>");
     let settings = builder
         .set("firesteel.ui.port", 0)
-        .and_then(|builder| builder.set("firesteel.authenticate.secret", "a secret that nobody sees"));
+        .and_then(|builder| builder.set("firesteel.authenticate.secret", "a secret that no page shows"));
     settings.and_then(ContextBuilder::start).expect("the settings are right")
 }
 
@@ -49,7 +49,7 @@ fn an_application_shows_its_jobs_stages_executors_and_cached_rdds() {
             let body = get(&page, path).body;
             assert!(body.contains(shown), "{shown} at {path} in {body}");
             assert!(body.contains("&lt;script&gt;") && !body.contains("<script"), "{body}");
-            assert!(!body.contains("a secret that nobody sees"), "{body}");
+            assert!(!body.contains("a secret that no page shows"), "{body}");
         }
         ctx.stop().unwrap();
         let host = page.trim_start_matches("http://").to_owned();
@@ -64,7 +64,7 @@ fn pages_can_be_left_out_and_a_place_that_others_see_needs_a_secret() {
     assert_eq!(none.ui_web_url(), None);
 
     let open = Context::builder().master("local").set("firesteel.ui.host", "0.0.0.0").unwrap().start();
-    let error = open.expect_err("anybody could look").to_string();
+    let error = open.expect_err("the page would be public").to_string();
     assert!(
         error.contains("firesteel.ui.host") && error.contains("firesteel.authenticate.secret"),
         "{error}"

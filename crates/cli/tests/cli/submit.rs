@@ -178,12 +178,12 @@ fn every_driver_is_killed_at_once() {
 fn what_cannot_be_submitted_is_told() {
     let home = tempfile::tempdir().unwrap();
     let app = script(home.path(), "app", "exit 0");
-    let nobody = "firesteel://127.0.0.1:1";
+    let unused = "firesteel://127.0.0.1:1";
 
     run(home.path(), &["submit", "./no-such-app"]).failed(1, &["cannot run ./no-such-app", "No such file"]);
     run(home.path(), &["submit", home.path().to_str().unwrap()]).failed(1, &["it is not a file"]);
     let cluster = ["submit", "--deploy-mode", "cluster", "--master"];
-    run(home.path(), &[&cluster[..], &[nobody, &app]].concat())
+    run(home.path(), &[&cluster[..], &[unused, &app]].concat())
         .failed(1, &["none of the masters", "127.0.0.1:1"]);
     run(home.path(), &[&cluster[..], &["local[2]", &app]].concat()).failed(2, &["is no cluster"]);
     run(home.path(), &["submit", "--deploy-mode", "cluster", &app]).failed(1, &["firesteel cluster up"]);

@@ -25,14 +25,14 @@ pub(crate) fn eventually<T>(what: &str, look: impl FnMut() -> Option<T>) -> T {
     found_within(GUARD, what, look)
 }
 
-/// The command in an environment that says nothing, with a home of its own.
+/// The command in an empty environment, with a home of its own.
 pub(crate) fn firesteel(home: &Path) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_firesteel"));
     for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("FIRESTEEL_"))
     {
         command.env_remove(name);
     }
-    // Whatever is left when a test fails is below its home, and goes with it.
+    // What is left when a test fails is below its home, and goes with it.
     command.env("XDG_STATE_HOME", home).env("TMPDIR", home).stdin(Stdio::null());
     command
 }
@@ -199,8 +199,8 @@ impl Drop for Daemon {
 
 /// Asks a process to end, which lets a worker end its own processes first, and ends it by force if it does not.
 fn end(child: &mut Child) {
-    const PATIENCE: Duration = Duration::from_secs(20);
-    let deadline = Instant::now() + PATIENCE;
+    const TIMEOUT: Duration = Duration::from_secs(20);
+    let deadline = Instant::now() + TIMEOUT;
     let asked = Command::new("kill").args(["-TERM", &child.id().to_string()]).stderr(Stdio::null()).status();
     while asked.is_ok() && Instant::now() < deadline {
         if !matches!(child.try_wait(), Ok(None)) {
@@ -233,7 +233,7 @@ impl Beside {
         fs::read_to_string(&self.log).expect("the file is there")
     }
 
-    /// Waits until it says all of `texts`.
+    /// Waits until it has printed all of `texts`.
     pub(crate) fn says(&mut self, texts: &[&str]) {
         let deadline = Instant::now() + GUARD;
         while !texts.iter().all(|text| self.said().contains(text)) {

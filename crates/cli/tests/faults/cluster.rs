@@ -124,13 +124,13 @@ impl Cluster {
         fs::read_to_string(self.path().join("gates").join(app).join("answer")).unwrap_or_default()
     }
 
-    /// What the master's page says.
+    /// The status on the master's page.
     pub(crate) fn status(&self) -> Option<Value> {
         let page = ureq::get(format!("{}/json", self.master.page)).call();
         serde_json::from_str(&page.ok()?.body_mut().read_to_string().ok()?).ok()
     }
 
-    /// Waits until the page of the master says something.
+    /// Waits until the status on the master's page fulfils a condition.
     pub(crate) fn wait_for_status(&self, what: &str, holds: impl Fn(&Value) -> bool) {
         let mut last = None;
         let until = Instant::now() + LIMIT;
@@ -248,7 +248,7 @@ fn mark(folder: &Path) -> (String, String) {
     (MARK.to_owned(), folder.to_str().unwrap().to_owned())
 }
 
-/// A program in an environment that says nothing but which cluster it belongs to.
+/// A program in an environment that names only the cluster it belongs to.
 fn in_environment(mut command: Command, folder: &Path) -> Command {
     let own = |name: &std::ffi::OsString| name.to_string_lossy().starts_with("FIRESTEEL_");
     for (name, _) in env::vars_os().filter(|(name, _)| own(name)) {

@@ -14,7 +14,7 @@ use crate::process::{signal, wait_for};
 /// A daemon that runs. Dropped, it is killed.
 pub(crate) struct Daemon {
     child: Child,
-    /// Held, so that there is somebody who listens.
+    /// Held, so that the pipe keeps a reader.
     _output: BufReader<ChildStdout>,
     /// What it is started with once it has a port.
     arguments: Vec<String>,
@@ -25,7 +25,7 @@ pub(crate) struct Daemon {
 }
 
 impl Daemon {
-    /// Starts a daemon and waits until it says that it is ready. It logs into a file of this name in `folder`.
+    /// Starts a daemon and waits until it reports that it is ready. It logs into a file of this name in `folder`.
     pub(crate) fn start(mut command: Command, folder: &Path, name: &str, arguments: &[&str]) -> Self {
         let log = folder.join(format!("{name}.log"));
         let file = File::options().create(true).append(true).open(&log).unwrap();
@@ -70,7 +70,7 @@ impl Daemon {
         let mut arguments: Vec<&str> = self.arguments.iter().map(String::as_str).collect();
         arguments.extend(["--port", &port]);
         *self = Self::start(command, folder, name, &arguments);
-        assert_eq!(self.port().to_string(), port, "nobody took the port meanwhile");
+        assert_eq!(self.port().to_string(), port, "no process took the port meanwhile");
     }
 
     /// Asks it to end, which it does in order.

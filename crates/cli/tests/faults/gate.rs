@@ -36,7 +36,7 @@ impl Gate {
         names.filter_map(|name| name.to_str()?.strip_prefix("came-")?.parse().ok()).collect()
     }
 
-    /// Lets everybody through, now and later.
+    /// Lets all through, now and later.
     pub(crate) fn open(&self) {
         fs::write(self.0.join("open"), "").unwrap();
     }
@@ -51,7 +51,7 @@ pub(crate) fn pass(gate: &str) {
     fs::write(gate.join(format!("came-{}", std::process::id())), "").unwrap();
     let (open, until) = (gate.join("open"), Instant::now() + LIMIT);
     while gate.exists() && !open.exists() {
-        assert!(Instant::now() < until, "nobody opens {}", gate.display());
+        assert!(Instant::now() < until, "{} is not opened", gate.display());
         thread::sleep(Duration::from_millis(2));
         if let Some(task) = TaskContext::current() {
             task.check();

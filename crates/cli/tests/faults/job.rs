@@ -28,7 +28,7 @@ const ROWS: u64 = 10_000;
 const PARTITIONS: u32 = 8;
 const KEYS: u64 = 37;
 
-/// What the application says in the end.
+/// The answer that the application prints in the end.
 pub(crate) fn answer() -> String {
     let mut sums = BTreeMap::<u64, u64>::new();
     for x in 0..ROWS {

@@ -1,4 +1,4 @@
-//! Networks that are cut for longer than anybody waits, and healed.
+//! Networks that are cut for longer than any timeout, and healed.
 
 use std::fs;
 

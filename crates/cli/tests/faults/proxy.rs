@@ -7,17 +7,17 @@ use std::{
     thread,
 };
 
-/// A port of 127.0.0.2 behind which there is the same port of 127.0.0.1, for as long as the way is not cut.
+/// A port of 127.0.0.2 behind which there is the same port of 127.0.0.1, for as long as the link is not cut.
 ///
-/// While it is cut, nothing gets through in either direction, not even the end of a connection, and nobody is told. When
-/// it is healed, what was sent meanwhile arrives, as TCP would send it again.
+/// While it is cut, nothing gets through in either direction, not even the end of a connection, and neither end is
+/// told. When it is healed, what was sent meanwhile arrives, as TCP would send it again.
 pub(crate) struct Proxy {
     pub(crate) port: u16,
-    way: Arc<Way>,
+    link: Arc<Link>,
 }
 
 #[derive(Default)]
-struct Way {
+struct Link {
     state: Mutex<State>,
     changed: Condvar,
 }
@@ -37,46 +37,46 @@ impl Proxy {
     pub(crate) fn before(port: u16) -> Self {
         let listener = TcpListener::bind((HOST, port)).unwrap();
         let port = listener.local_addr().unwrap().port();
-        let way = Arc::<Way>::default();
-        let accepting = way.clone();
+        let link = Arc::<Link>::default();
+        let accepting = link.clone();
         thread::spawn(move || {
             for client in listener.incoming().map_while(Result::ok) {
-                let way = accepting.clone();
-                if way.state.lock().unwrap().is_over {
+                let link = accepting.clone();
+                if link.state.lock().unwrap().is_over {
                     return;
                 }
-                thread::spawn(move || way.connect(client, port));
+                thread::spawn(move || link.connect(client, port));
             }
         });
-        Self { port, way }
+        Self { port, link }
     }
 
     pub(crate) fn cut(&self) {
-        self.way.state.lock().unwrap().is_cut = true;
+        self.link.state.lock().unwrap().is_cut = true;
     }
 
     pub(crate) fn heal(&self) {
-        self.way.state.lock().unwrap().is_cut = false;
-        self.way.changed.notify_all();
+        self.link.state.lock().unwrap().is_cut = false;
+        self.link.changed.notify_all();
     }
 }
 
 impl Drop for Proxy {
     fn drop(&mut self) {
-        let mut state = self.way.state.lock().unwrap();
+        let mut state = self.link.state.lock().unwrap();
         state.is_over = true;
         for socket in &state.open {
             // It may be closed already.
             let _ = socket.shutdown(Shutdown::Both);
         }
         drop(state);
-        self.way.changed.notify_all();
+        self.link.changed.notify_all();
         // Wakes the one who accepts.
         let _ = TcpStream::connect((HOST, self.port));
     }
 }
 
-impl Way {
+impl Link {
     /// Waits until something can get through; false when nothing ever will.
     fn wait(&self) -> bool {
         let state = self.state.lock().unwrap();
@@ -92,8 +92,8 @@ impl Way {
         let copies = || (client.try_clone().unwrap(), server.try_clone().unwrap());
         let ((from, to), (back_to, back_from)) = (copies(), copies());
         self.state.lock().unwrap().open.extend([client, server]);
-        let way = self.clone();
-        thread::spawn(move || way.pump(back_from, back_to));
+        let link = self.clone();
+        thread::spawn(move || link.pump(back_from, back_to));
         self.pump(from, to);
     }
 

@@ -1,4 +1,4 @@
-//! Executors that cannot start: the user hears why, and nobody tries for ever.
+//! Executors that cannot start: the user hears why, and the attempts end.
 
 use crate::{cluster::Cluster, proxy::HOST};
 
@@ -20,7 +20,7 @@ fn a_driver_that_executors_cannot_reach_is_told_what_to_set() {
     let master = cluster.master.url.clone();
     cluster.add_worker(&master, &[]);
 
-    // Nobody listens there.
+    // No process listens there.
     let elsewhere = [("firesteel.driver.host", HOST), ("firesteel.driver.bindAddress", "127.0.0.1")];
     let log = cluster.app("app", &elsewhere).fail();
 

@@ -1,4 +1,4 @@
-//! Peers that should not be there: they are refused, the log says why, and the job goes on.
+//! Peers that should not be there: they are refused, the log tells why, and the job goes on.
 
 use std::{
     env, fs,
@@ -20,9 +20,9 @@ use crate::{
 };
 
 /// Longer than a stranger may take to prove itself, with room for a slow machine.
-const PATIENCE: Duration = Duration::from_secs(30);
+const TIMEOUT: Duration = Duration::from_secs(30);
 
-/// Somebody who listens, and what one must know to be let in.
+/// A listening port, and what a peer must know to be let in.
 struct Door {
     what: &'static str,
     port: u16,
@@ -72,7 +72,7 @@ impl Door {
         let wrong = Dialer::new(self.realm.clone(), Secret::random());
         let refused = wrong.stream(&self.address(), self.service).map(drop).unwrap_err().to_string();
         assert!(refused.contains("secret"), "{}: {refused}", self.what);
-        // One that knows the secret, and then says that four gibibytes follow.
+        // One that knows the secret, and then announces four gibibytes.
         let known = Dialer::new(self.realm.clone(), self.secret.clone());
         let mut stream = known.stream(&self.address(), self.service).unwrap();
         stream.write_all(&[0xF0, 0xFF, 0xFF, 0xFF]).unwrap();
@@ -87,7 +87,7 @@ impl Door {
         stream.set_read_timeout(Some(Duration::from_secs(1))).unwrap();
         let bytes = [&self.prelude(VERSION)[..], &[64, 0, 0, 0], &[0; 64]].concat();
         for byte in bytes {
-            assert!(began.elapsed() < PATIENCE, "{} waits for a peer that is too slow", self.what);
+            assert!(began.elapsed() < TIMEOUT, "{} waits for a peer that is too slow", self.what);
             let sent = stream.write_all(&[byte]);
             let mut answer = [0; 256];
             match stream.read(&mut answer) {

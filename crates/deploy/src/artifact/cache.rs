@@ -78,7 +78,7 @@ impl Flight {
     }
 }
 
-/// Ends a flight in any case: whoever waits must not wait for ever because a fetch panicked.
+/// Ends a flight in any case: a task that waits for it must not wait for ever because a fetch panicked.
 struct Landing<'a> {
     cache: &'a Cache,
     sha256: ContentHash,

@@ -15,11 +15,11 @@ use super::{
     message::{Answer, MAX_FRAME, Request},
 };
 
-/// How often a read that waits looks whether anybody still wants it.
-const LOOK: Duration = Duration::from_millis(200);
+/// How often a read that waits checks whether the request was cancelled.
+const CANCEL_POLL_INTERVAL: Duration = Duration::from_millis(200);
 
-/// How long the other side may give or take nothing.
-const STALL: Duration = Duration::from_mins(1);
+/// How long the server may neither send nor receive a byte.
+const STALL_TIMEOUT: Duration = Duration::from_mins(1);
 
 /// One connection for artifacts.
 pub(crate) struct ArtifactClient<'a> {
@@ -28,14 +28,16 @@ pub(crate) struct ArtifactClient<'a> {
 }
 
 impl<'a> ArtifactClient<'a> {
-    /// Connects to the one who has artifacts at `to`. Reads end when `is_cancelled` says so.
+    /// Connects to the server of artifacts at `to`. Reads end when `is_cancelled` returns true.
     pub(crate) fn connect(
         dialer: &Dialer,
         to: &Address,
         is_cancelled: &'a (dyn Fn() -> bool + Sync),
     ) -> Result<Self, ArtifactError> {
         let mut stream = dialer.stream(to, Service::Artifacts)?;
-        let timeouts = stream.set_read_timeout(LOOK).and_then(|()| stream.set_write_timeout(STALL));
+        let timeouts = stream
+            .set_read_timeout(CANCEL_POLL_INTERVAL)
+            .and_then(|()| stream.set_write_timeout(STALL_TIMEOUT));
         timeouts.map_err(frame::FrameError::Io)?;
         Ok(Self { stream, is_cancelled })
     }
@@ -43,7 +45,7 @@ impl<'a> ArtifactClient<'a> {
     /// Asks for content, and gives it to be read.
     pub(crate) fn get(mut self, sha256: ContentHash, len: u64) -> Result<impl Read + 'a, ArtifactError> {
         match self.ask(&Request::Get { sha256 })? {
-            Answer::Content { len: there } if there == len => Ok(Patient { client: self }.take(len)),
+            Answer::Content { len: there } if there == len => Ok(CancellableRead { client: self }.take(len)),
             Answer::Content { len: there } => {
                 Err(ArtifactError::WrongLength { expected: len, actual: there })
             }
@@ -67,7 +69,7 @@ impl<'a> ArtifactClient<'a> {
             answer @ Answer::Content { .. } => return Err(out_of_turn(&answer)),
         }
         let sent = self.stream.send_file(file, 0, len).and_then(|()| self.stream.flush());
-        // A refusal on the way says more than the broken connection it leaves.
+        // A refusal on the way tells more than the broken connection it leaves.
         match (self.hear(), sent) {
             (Ok(Answer::Stored), _) => Ok(()),
             (Ok(Answer::Refused { reason }), _) => Err(ArtifactError::Refused { sha256, reason }),
@@ -86,8 +88,8 @@ impl<'a> ArtifactClient<'a> {
     }
 
     fn hear(&mut self) -> Result<Answer, ArtifactError> {
-        let mut patient = Patient { client: self };
-        frame::take(&mut patient, MAX_FRAME, &mut Vec::new()).map_err(|error| match error {
+        let mut reader = CancellableRead { client: self };
+        frame::take(&mut reader, MAX_FRAME, &mut Vec::new()).map_err(|error| match error {
             frame::FrameError::Io(error) => ArtifactError::broken(error),
             error => error.into(),
         })
@@ -101,7 +103,7 @@ impl<'a> ArtifactClient<'a> {
                     if (self.is_cancelled)() {
                         return Err(io::Error::other(ArtifactError::Cancelled));
                     }
-                    if began.elapsed() >= STALL {
+                    if began.elapsed() >= STALL_TIMEOUT {
                         return Err(error);
                     }
                 }
@@ -111,18 +113,18 @@ impl<'a> ArtifactClient<'a> {
     }
 }
 
-/// Reads with patience, but not longer than somebody wants it.
-struct Patient<T> {
+/// Reads with a long timeout, but ends soon after the request is cancelled.
+struct CancellableRead<T> {
     client: T,
 }
 
-impl Read for Patient<ArtifactClient<'_>> {
+impl Read for CancellableRead<ArtifactClient<'_>> {
     fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
         self.client.read(buf)
     }
 }
 
-impl Read for Patient<&mut ArtifactClient<'_>> {
+impl Read for CancellableRead<&mut ArtifactClient<'_>> {
     fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
         self.client.read(buf)
     }

@@ -20,7 +20,7 @@ use super::{
 /// What the names of unfinished files begin with; the number of the process that writes them follows.
 const UNFINISHED: &str = ".new-";
 
-/// Everybody may read and run, nobody may write: all who use a content share one file.
+/// Readable and executable for all, writable for none: all users of a content share one file.
 const MODE: u32 = 0o555;
 
 /// Numbers the unfinished files of this process, of all its folders.
@@ -64,7 +64,7 @@ impl ContentFolder {
         found.then_some(path)
     }
 
-    /// Opens the content of a hash, whatever its length.
+    /// Opens the content of a hash, of any length.
     pub(super) fn open_file(&self, sha256: &ContentHash) -> Option<(File, u64)> {
         let file = File::open(self.path.join(sha256.to_string())).ok()?;
         let len = file.metadata().ok()?.len();
@@ -82,7 +82,7 @@ impl ContentFolder {
         let unfinished = self.path.join(format!("{UNFINISHED}{}-{number}", process::id()));
         let received = write_verified(&unfinished, sha256, len, body).and_then(|()| {
             let path = self.path.join(sha256.to_string());
-            // Whoever was faster has put the same content there.
+            // A concurrent fetch that was faster has put the same content there.
             fs::rename(&unfinished, &path).map_err(|error| ArtifactError::local(&path, error))?;
             Ok(path)
         });

@@ -16,8 +16,8 @@ pub enum ArtifactError {
     /// It names a file of this machine, and only a local cluster may do so.
     #[error("{name} is said to be at {path}, but only the workers of a local cluster look there")]
     ForeignPath { name: String, path: String },
-    /// Nobody is known who has it.
-    #[error("nobody is known who has {name}: {reason}")]
+    /// No process is known that has it.
+    #[error("no known process has {name}: {reason}")]
     NoSource { name: String, reason: String },
     /// The one who has it cannot be reached.
     #[error(transparent)]
@@ -37,7 +37,7 @@ pub enum ArtifactError {
     /// It cannot be read or kept on this machine.
     #[error("cannot use {}: {source}", path.display())]
     Local { path: PathBuf, source: Arc<io::Error> },
-    /// Nobody wants it any more.
+    /// The request was cancelled.
     #[error("given up: this process ends")]
     Cancelled,
 }

@@ -15,8 +15,8 @@ use super::{hash::hash_reader, serve::Shelf};
 
 /// Files of this process that others may have by their hash.
 ///
-/// A file is opened when it is added and stays open, so that it can be had even after somebody put another in its
-/// place, as a compiler does with an executable that runs.
+/// A file is opened when it is added and stays open, so that it can be had even after it was replaced, as a compiler
+/// does with an executable that runs.
 ///
 /// ```
 /// use std::sync::Arc;

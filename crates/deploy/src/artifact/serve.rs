@@ -16,8 +16,8 @@ use firesteel_scheduler::deploy::ContentHash;
 
 use super::message::{Answer, MAX_FRAME, Request};
 
-/// How long a client may have nothing to ask, or take nothing of what is sent.
-const IDLE: Duration = Duration::from_mins(2);
+/// How long a client may send no request, or receive none of what is sent.
+const IDLE_TIMEOUT: Duration = Duration::from_mins(2);
 
 /// Content by hash, behind a server. Called from many threads at once.
 pub trait Shelf: Send + Sync {
@@ -64,8 +64,8 @@ struct Session<'a> {
 
 impl Session<'_> {
     fn run(mut self) -> Result<(), FrameError> {
-        self.stream.set_read_timeout(IDLE)?;
-        self.stream.set_write_timeout(IDLE)?;
+        self.stream.set_read_timeout(IDLE_TIMEOUT)?;
+        self.stream.set_write_timeout(IDLE_TIMEOUT)?;
         let mut scratch = Vec::new();
         loop {
             match frame::take(&mut self.stream, MAX_FRAME, &mut scratch) {

@@ -149,7 +149,7 @@ fn a_fetch_that_panics_wakes_those_who_wait_for_it() {
         let waiting = scope.spawn(|| cache.get(&artifact, || Ok(Box::new(&b"12345"[..]))).map(|_| ()));
         go_on.wait();
         assert!(panicking.join().is_err());
-        // Whoever came before the end of the flight hears of its end, others fetch by themselves.
+        // Those that came before the end of the flight hear of its end, others fetch by themselves.
         assert!(matches!(waiting.join().unwrap(), Ok(()) | Err(ArtifactError::Cancelled)));
     });
     assert!(cache.get(&artifact, || Ok(Box::new(&b"12345"[..]))).is_ok());
@@ -157,7 +157,7 @@ fn a_fetch_that_panics_wakes_those_who_wait_for_it() {
 
 #[test]
 fn a_wait_for_content_ends_when_nobody_wants_it() {
-    /// Says nothing until the test is over.
+    /// Does not answer until the test is over.
     struct Stuck(Mutex<Receiver<()>>);
 
     impl Shelf for Stuck {

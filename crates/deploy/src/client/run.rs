@@ -88,7 +88,7 @@ impl Run {
                 self.feed(ClientEvent::Answered { master, reply });
             }
             LinkNews::Heard { master, message } => {
-                tracing::warn!(%master, ?message, "the master takes this application for somebody else");
+                tracing::warn!(%master, ?message, "the master takes this application for another one");
             }
             LinkNews::Lost { master } => self.feed(ClientEvent::MasterLost { master }),
         }
@@ -107,7 +107,7 @@ impl Run {
             ClientEffect::ToMaster { master, message } => self.links.send(&master, ToMaster::App(message)),
             ClientEffect::Answer { request, accepted } => {
                 if let Some(answer) = self.asked.remove(&request) {
-                    // Whoever asked may have given up.
+                    // The caller may have given up.
                     let _ = answer.send(accepted);
                 }
             }

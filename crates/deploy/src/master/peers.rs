@@ -43,7 +43,7 @@ impl Peers {
         match self.lines.get(&peer).map(|line| line.send(message)) {
             Some(Ok(())) => {}
             Some(Err(error)) => tracing::warn!(peer = peer.0, %error, "a message was not sent"),
-            None => tracing::debug!(peer = peer.0, "a message for somebody who is not connected"),
+            None => tracing::debug!(peer = peer.0, "a message for a peer that is not connected"),
         }
     }
 }
@@ -75,7 +75,7 @@ struct Ear {
 impl Handler<ToMaster> for Ear {
     fn messages(&mut self, messages: &mut Vec<ToMaster>) {
         for message in messages.drain(..) {
-            // The master is stopping, and nobody listens any more.
+            // The master is stopping, and its inbox is closed.
             let _ = self.inbox.send(Note::Said { peer: self.peer, message });
         }
     }

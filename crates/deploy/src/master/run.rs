@@ -31,13 +31,13 @@ use crate::{
 
 /// Something for the master's thread.
 pub(super) enum Note {
-    /// Somebody connected.
+    /// A peer connected.
     Joined { peer: Peer, line: Line<FromMaster> },
-    /// Somebody said something.
+    /// A peer sent a message.
     Said { peer: Peer, message: ToMaster },
     /// A connection is gone.
     Left { peer: Peer },
-    /// Somebody wants to see how things are.
+    /// A status request.
     Status(Sender<MasterStatus>),
     /// It is over.
     Stop,
@@ -102,7 +102,7 @@ impl Run {
                 self.feed(MasterEvent::Disconnected { peer })
             }
             Note::Status(asked) => {
-                // Whoever asked may have gone.
+                // The requester may have gone.
                 let _ = asked.send(status(&self.machine, &self.url));
                 None
             }

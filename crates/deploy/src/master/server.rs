@@ -33,8 +33,8 @@ use crate::{
     store::{FileStore, NoStore, Store},
 };
 
-/// So many messages may wait for the master; then those who speak wait.
-const INBOX: usize = 16_384;
+/// Inbox capacity. Senders block when it is full (backpressure).
+const INBOX_CAPACITY: usize = 16_384;
 
 /// A master on threads of this process.
 ///
@@ -71,7 +71,7 @@ impl MasterServer {
         };
         let (uploads, own_folder) = uploads(&conf)?;
 
-        let (inbox, notes) = sync_channel(INBOX);
+        let (inbox, notes) = sync_channel(INBOX_CAPACITY);
         let numbers = PeerNumbers::default();
         let listener = listen(&conf, &uploads, &numbers, &inbox)?;
         let host = reachable_host(&conf.host, conf.public_host.as_deref());
@@ -131,7 +131,7 @@ impl MasterServer {
         self.listener.stop();
     }
 
-    /// Waits until the master has ended, and says how.
+    /// Waits until the master has ended, and returns how.
     pub fn wait(&self) -> Ending {
         self.ended.wait()
     }
@@ -160,7 +160,7 @@ fn listen(
     Ok(Listener::bind(&conf.host, conf.port, conf.port_tries, listener, services)?)
 }
 
-/// The folder of uploads: one that was given, or one that goes with this process in whatever way it ends.
+/// The folder of uploads: one that was given, or one that goes with this process however it ends.
 fn uploads(conf: &MasterServerConf) -> Result<(Arc<Uploads>, Option<LocalDirs>), DeployError> {
     let (path, own_folder) = match &conf.artifacts {
         Some(path) => (path.clone(), None),

@@ -1,6 +1,6 @@
 //! How things are with a master, as plain data for pages: [`MasterStatus`].
 //!
-//! Commands are left out, since their environment may hold what is not for everybody's eyes.
+//! Commands are left out, since their environment may hold secrets.
 
 use std::collections::BTreeMap;
 

@@ -19,9 +19,9 @@ use super::{
 
 const LOCK: &str = ".lock";
 
-const LOCK_TRIES: u32 = 20;
+const LOCK_ATTEMPTS_MAX: u32 = 20;
 
-const LOCK_PAUSE: Duration = Duration::from_millis(25);
+const LOCK_RETRY_DELAY: Duration = Duration::from_millis(25);
 
 /// Keeps each object in a file of its own.
 ///
@@ -137,15 +137,15 @@ impl Store for FileStore {
 
 /// Takes the folder for this master, for as long as the file stays open.
 ///
-/// A process that a thread is just starting holds whatever this process had open until it runs its own program, so a
-/// lock that was let go of a moment ago may still be held.
+/// A process that a thread is just starting holds all files that this process had open until it runs its own program,
+/// so a lock that was let go of a moment ago may still be held.
 fn lock(folder: &Path) -> Result<File, StoreError> {
     let path = folder.join(LOCK);
     let file = File::create(&path).map_err(|source| failed("make", &path, source))?;
-    for _ in 0..LOCK_TRIES {
+    for _ in 0..LOCK_ATTEMPTS_MAX {
         match file.try_lock() {
             Ok(()) => return Ok(file),
-            Err(TryLockError::WouldBlock) => thread::sleep(LOCK_PAUSE),
+            Err(TryLockError::WouldBlock) => thread::sleep(LOCK_RETRY_DELAY),
             Err(TryLockError::Error(source)) => return Err(failed("lock", &path, source)),
         }
     }

@@ -178,8 +178,8 @@ impl SubmitClient {
         }
     }
 
-    /// Looks after a driver that was just submitted, as Spark's client does: once after a while, and when `until_end`
-    /// says so again and again until it has ended. Gives what it saw last; none when the driver is unknown.
+    /// Looks after a driver that was just submitted, as Spark's client does: once after a while, and with `until_end`
+    /// again and again until it has ended. Returns what it saw last; none when the driver is unknown.
     ///
     /// A driver that was submitted again because its worker was lost is followed under its new id. `saw` is told every
     /// status.
@@ -263,7 +263,7 @@ struct Answers {
 impl Handler<FromMaster> for Answers {
     fn messages(&mut self, messages: &mut Vec<FromMaster>) {
         for message in messages.drain(..) {
-            // Nobody waits any more.
+            // The caller does not wait any more.
             let _ = self.tell.send(message);
         }
     }

@@ -23,9 +23,9 @@ use super::output::{Outputs, copy_until};
 
 /// A file that was just written cannot be run while any process has it open for writing, and one that another thread
 /// is starting has, until it runs its own program. So many times the start is tried again.
-const BUSY_TRIES: u32 = 100;
+const BUSY_RETRIES_MAX: u32 = 100;
 
-const BUSY_PAUSE: Duration = Duration::from_millis(10);
+const BUSY_RETRY_DELAY: Duration = Duration::from_millis(10);
 
 /// The code of a process that a signal ended, as shells count.
 const SIGNALLED: i32 = 128;
@@ -55,9 +55,11 @@ impl Child {
         let mut tries = 0;
         let child = loop {
             match command.spawn() {
-                Err(error) if error.kind() == io::ErrorKind::ExecutableFileBusy && tries < BUSY_TRIES => {
+                Err(error)
+                    if error.kind() == io::ErrorKind::ExecutableFileBusy && tries < BUSY_RETRIES_MAX =>
+                {
                     tries += 1;
-                    thread::sleep(BUSY_PAUSE);
+                    thread::sleep(BUSY_RETRY_DELAY);
                 }
                 spawned => break spawned?,
             }
@@ -77,7 +79,7 @@ impl Child {
 
     /// Copies what the process writes until it ends, and gives its exit code.
     ///
-    /// Whatever else is in its group ends with it. All that it wrote before is in its logs when this returns.
+    /// All other processes of its group end with it. All that it wrote before is in its logs when this returns.
     pub(super) fn run(mut self, outputs: Outputs) -> i32 {
         let pipes =
             (self.child.stdout.take().map(OwnedFd::from), self.child.stderr.take().map(OwnedFd::from));
@@ -119,7 +121,7 @@ impl ChildHandle {
     fn end(&self) {
         let mut has_ended = self.has_ended.lock();
         *has_ended = true;
-        // Fails when nobody is left, as it mostly is.
+        // Fails when no process is left, as is the rule.
         let _ = kill_process_group(self.pid, Signal::KILL);
     }
 }

@@ -35,7 +35,7 @@ pub(super) fn create(work_dir: &str, local_dirs: Vec<String>) -> io::Result<Vec<
     Ok(local_dirs.into_iter().filter(make).collect())
 }
 
-/// Takes a folder out of everybody's way at once, and gives where it waits to be removed, which may take long.
+/// Moves a folder out of the way at once, and returns where it waits to be removed, which may take long.
 pub(super) fn discard(dir: &Path, root: &Path) -> Option<PathBuf> {
     static NEXT: AtomicU64 = AtomicU64::new(0);
     let trash = root.join(OWN).join(TRASH);

@@ -42,9 +42,9 @@ use crate::{
 const BIN: &str = "bin";
 const FILES: &str = "files";
 
-/// The pauses between tries to reach the one who has artifacts: each twice as long as the last, three seconds in all.
-const FIRST_PAUSE: Duration = Duration::from_millis(50);
-const LONGEST_PAUSE: Duration = Duration::from_secs(2);
+/// Delays between tries to reach the server of artifacts: each twice as long as the last, three seconds in all.
+const FIRST_RETRY_DELAY: Duration = Duration::from_millis(50);
+const RETRY_DELAY_MAX: Duration = Duration::from_secs(2);
 
 /// What all processes of a worker have in common.
 pub(super) struct Launcher {
@@ -87,7 +87,7 @@ impl Launcher {
     fn start_and_wait(&self, start: &ProcessStart, master: Option<&Address>) {
         let process = start.process;
         let tell = |note| {
-            // Nobody listens when the worker's own thread is gone; then this process is on its own.
+            // The inbox is closed when the worker's own thread is gone; then this process is on its own.
             let _ = self.inbox.send(note);
         };
         let event = match self.start(start, master) {
@@ -214,7 +214,7 @@ impl Launcher {
         })
     }
 
-    /// Connects to the one who has artifacts, with some patience: a driver may not know its own id yet, since the
+    /// Connects to the server of artifacts, with retries: a driver may not know its own id yet, since the
     /// master tells it at the same time as it orders the first executors.
     fn connect<'a>(
         &self,
@@ -222,10 +222,10 @@ impl Launcher {
         address: &Address,
         is_cancelled: &'a (dyn Fn() -> bool + Sync),
     ) -> Result<ArtifactClient<'a>, ArtifactError> {
-        let mut pause = FIRST_PAUSE;
+        let mut pause = FIRST_RETRY_DELAY;
         loop {
             match ArtifactClient::connect(dialer, address, is_cancelled) {
-                Err(ArtifactError::Net(error)) if pause <= LONGEST_PAUSE && !is_cancelled() => {
+                Err(ArtifactError::Net(error)) if pause <= RETRY_DELAY_MAX && !is_cancelled() => {
                     tracing::debug!(%address, %error, "trying again to fetch");
                     thread::sleep(pause);
                     pause *= 2;

@@ -83,7 +83,7 @@ pub enum LogError {
     /// No such process ran here, or its folder was removed.
     #[error("there is no {stream} of {owner} here")]
     Missing { owner: String, stream: &'static str },
-    /// The file system says no.
+    /// The file system returned an error.
     #[error("cannot read {}: {source}", path.display())]
     Io { path: PathBuf, source: io::Error },
 }

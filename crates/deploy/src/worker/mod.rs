@@ -1,8 +1,8 @@
 //! The worker as a process: [`WorkerServer`] owns the scheduler's [`Worker`](firesteel_scheduler::worker::Worker)
 //! machine, its processes, their folders and logs, and serves the shuffle files that executors left.
 //!
-//! One thread owns the machine and waits for nobody. A thread for each process fetches what it needs, starts it, copies
-//! its output and waits for its end; another makes and removes folders.
+//! One thread owns the machine and never blocks. A thread for each process fetches what it needs, starts it, copies its
+//! output and waits for its end; another makes and removes folders.
 //!
 //! ```text
 //! <work>/<app>/<executor>/           where an executor runs: stdout, stderr, its executable, files/

@@ -30,7 +30,7 @@ struct Copy {
     warned: bool,
 }
 
-/// Copies until the process has ended, which `ended` says; then calls `end` and copies what is left.
+/// Copies until `ended` reports that the process has ended; then calls `end` and copies what is left.
 ///
 /// Only what is in the pipes is left: a process that left the group may hold them open for ever.
 pub(super) fn copy_until(

@@ -111,7 +111,7 @@ fn end_orphan(path: &Path) {
             }
         }
     }
-    // What cannot be read was cut off while it was written, and names nobody.
+    // What cannot be read was cut off while it was written, and names no process.
     let _ = fs::remove_file(path);
 }
 

@@ -66,7 +66,7 @@ impl RollingFile {
     fn roll(&mut self) -> io::Result<()> {
         let path = self.folder.join(self.name);
         match fs::rename(&path, self.folder.join(format!("{}.{:0DIGITS$}", self.name, self.start))) {
-            // Somebody has removed it. That costs what was in it, and nothing more.
+            // The file was removed. That costs what was in it, and nothing more.
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
             Ok(()) | Err(_) => {}
         }

@@ -44,7 +44,7 @@ pub(super) enum Note {
     Started { process: ProcessId, handle: ChildHandle },
     /// A process has ended, or did not start.
     Ended { process: ProcessId, event: WorkerEvent },
-    /// Somebody wants to see how things are.
+    /// A status request.
     Status(Sender<WorkerStatus>),
     /// It is over.
     Stop,
@@ -110,7 +110,7 @@ impl Run {
                 self.feed(WorkerEvent::FromMaster { master, message })
             }
             Note::Link(LinkNews::Heard { master, message }) => {
-                tracing::warn!(%master, ?message, "the master takes this worker for somebody else");
+                tracing::warn!(%master, ?message, "the master takes this worker for another one");
                 None
             }
             Note::Link(LinkNews::Lost { master }) => self.feed(WorkerEvent::MasterLost { master }),
@@ -125,7 +125,7 @@ impl Run {
                 self.feed(event)
             }
             Note::Status(asked) => {
-                // Whoever asked may have gone.
+                // The requester may have gone.
                 let _ = asked.send(status(&self.machine, &self.url));
                 None
             }

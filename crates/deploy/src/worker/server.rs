@@ -45,8 +45,8 @@ use crate::{
     security::reachable_host,
 };
 
-/// So many messages may wait for the worker; then those who speak wait.
-const INBOX: usize = 16_384;
+/// Inbox capacity. Senders block when it is full (backpressure).
+const INBOX_CAPACITY: usize = 16_384;
 
 /// A worker on threads of this process, with real processes as executors and drivers.
 ///
@@ -107,7 +107,7 @@ impl WorkerServer {
         let address = Address::new(host, listener.address().port());
         tracing::info!(%address, "worker listens");
 
-        let (inbox, notes) = sync_channel(INBOX);
+        let (inbox, notes) = sync_channel(INBOX_CAPACITY);
         let machine = machine_config(&conf, &address, &work_dir, &local_roots)?;
         let launcher = Launcher {
             inbox: inbox.clone(),
@@ -175,7 +175,7 @@ impl WorkerServer {
         self.local_dirs.lock().take();
     }
 
-    /// Waits until the worker has ended, and says how.
+    /// Waits until the worker has ended, and returns how.
     pub fn wait(&self) -> Ending {
         self.ended.wait()
     }

@@ -29,7 +29,7 @@ impl WorkerWatch {
     /// the reason; it should end this process.
     ///
     /// It should not write to the standard output or error: the worker held the other end of both, and Rust's `print`
-    /// macros panic when nobody reads.
+    /// macros panic when the pipe has no reader.
     pub fn start(
         dialer: &Dialer,
         address: &Address,
@@ -48,7 +48,7 @@ impl WorkerWatch {
             Watcher::Executor(executor) => ToWorker::WatchAsExecutor(executor),
             Watcher::Driver(driver) => ToWorker::WatchAsDriver(driver),
         };
-        // A line that is broken already says so to the watch.
+        // A line that is broken already reports that to the watch.
         let _ = line.send(&hello);
         Ok(Self { line })
     }
@@ -112,7 +112,7 @@ impl Handler<ToWorker> for Watched {
     fn messages(&mut self, messages: &mut Vec<ToWorker>) {
         for message in messages.drain(..) {
             tracing::debug!(?message, "watched");
-            // A line that broke says so to `closed`.
+            // A line that broke reports that to `closed`.
             let _ = self.line.send(&FromWorker::Watched);
         }
     }

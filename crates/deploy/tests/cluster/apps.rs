@@ -100,11 +100,11 @@ fn stopping_ends_the_executors_and_removes_their_local_files() {
 /// Behaviours: CLI-001, CLI-002, CLI-003.
 #[test]
 fn without_a_master_requests_are_refused_and_the_application_is_dead_in_the_end() {
-    let nobody = Address::new("127.0.0.1", 1);
+    let unused = Address::new("127.0.0.1", 1);
     let conf = AppClientConf {
-        machine: impatient(std::slice::from_ref(&nobody)),
+        machine: impatient(std::slice::from_ref(&unused)),
         redial: redial(),
-        ..AppClientConf::new(&[nobody], description(Command::default()))
+        ..AppClientConf::new(&[unused], description(Command::default()))
     };
 
     let app = App::start(conf);

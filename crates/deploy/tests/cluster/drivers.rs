@@ -140,18 +140,18 @@ fn a_driver_whose_executable_is_gone_ends_in_error_with_its_cause() {
 #[test]
 fn a_client_finds_the_master_that_answers_among_those_that_do_not() {
     let cluster = Cluster::new();
-    let nobody = Address::new("127.0.0.1", 1);
+    let unused = Address::new("127.0.0.1", 1);
     let client = |masters| {
         let conf = SubmitConf { security: cluster.security.clone(), ..SubmitConf::new(masters) };
         firesteel_deploy::submit::SubmitClient::new(conf)
     };
 
-    let both = client(vec![nobody.clone(), cluster.master.address().clone()]);
+    let both = client(vec![unused.clone(), cluster.master.address().clone()]);
     assert_eq!(both.leader().unwrap(), *cluster.master.address());
     assert_eq!(both.status(&"driver-unknown".into()).unwrap(), None);
     both.kill_all().unwrap();
 
-    let none = client(vec![nobody]).leader().unwrap_err();
+    let none = client(vec![unused]).leader().unwrap_err();
     assert!(matches!(&none, SubmitError::NoMaster { tried } if tried.contains("127.0.0.1:1")), "{none}");
     let missing = both.submit(&DriverSubmission::new("/no/such/file")).unwrap_err();
     assert!(matches!(missing, SubmitError::BadDriver { .. }), "{missing}");

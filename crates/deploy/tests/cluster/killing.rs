@@ -70,7 +70,7 @@ fn a_process_that_leaves_its_group_does_not_keep_its_worker_waiting() {
 
     assert_eq!(app.removed(0).1, Some(5));
 
-    // It holds the pipes of the executor, which nobody waits for.
+    // It holds the pipes of the executor, which the worker does not wait for.
     let left = number_in(&cluster.work_dir("w").join(id.as_str()).join("0/left"));
     let pid = rustix::process::Pid::from_raw(left).unwrap();
     rustix::process::kill_process(pid, rustix::process::Signal::KILL).unwrap();

@@ -70,7 +70,7 @@ fn this_process_plays_the_part_it_was_given() {
         "master" => master(),
         "worker" => worker(),
         "executor" => executor(),
-        other => panic!("nobody can play {other}"),
+        other => panic!("there is no part {other}"),
     };
     process::exit(ending);
 }
@@ -115,7 +115,7 @@ fn executor() -> i32 {
     let dialer = Dialer::new(Realm::from(given(variable::APP_ID).as_str()), secret);
     let worker: Address = given(variable::WORKER_URL).parse().expect("the address is one");
     let id = ExecutorId(given(variable::EXECUTOR_ID).parse().expect("the id is a number"));
-    // Without a word: nobody reads what is written.
+    // Silently: the output has no reader.
     let end = |code, _| process::exit(code);
     let watch = WorkerWatch::start(&dialer, &worker, &LineConf::default(), Watcher::Executor(id), end);
     let _watch = watch.expect("the worker lets its executor watch it");

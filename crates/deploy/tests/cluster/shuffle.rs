@@ -74,8 +74,8 @@ fn the_files_of_a_dead_executor_are_served_to_its_application_and_to_no_other() 
     assert!(wrong.contains("refused"), "{wrong}");
     let not_theirs = fetch(&other, &other_secret, &peer, 1).unwrap_err();
     assert!(not_theirs.contains("is not at"), "{not_theirs}");
-    let nobody = PeerAddr::new(ExecutorId(9), "127.0.0.1", worker.address().port);
-    assert!(fetch(&id, &secret, &nobody, 1).is_err());
+    let unknown = PeerAddr::new(ExecutorId(9), "127.0.0.1", worker.address().port);
+    assert!(fetch(&id, &secret, &unknown, 1).is_err());
 
     first.client.stop();
     eventually("the secret is forgotten with the application", || {

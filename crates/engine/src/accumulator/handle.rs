@@ -17,8 +17,8 @@ use crate::{
 
 /// A value that tasks add to and the driver reads.
 ///
-/// Travels to tasks as an environment ([`with`](crate::Transform::with)). In a result stage every partition counts once,
-/// whatever is retried; in a map stage a partition that is computed again counts again, so keep exact counts to
+/// Travels to tasks as an environment ([`with`](crate::Transform::with)). In a result stage every partition counts
+/// once, regardless of retries; in a map stage a partition that is computed again counts again, so keep exact counts to
 /// actions.
 ///
 /// ```
@@ -164,7 +164,7 @@ impl<A: Accumulate> Accumulator<A> {
         TaskContext::with_current(|task| match (task, &self.total) {
             (Some(task), _) => task.accumulators().add(self.id, || self.zero_in(task), input),
             (None, Some(registered)) => registered.total.lock().add(input),
-            // A thread of the user's own on an executor: nobody could ever see what it adds.
+            // A thread of the user's own on an executor: what it adds could never be reported.
             (None, None) => (),
         });
     }

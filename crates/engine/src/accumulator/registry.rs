@@ -56,7 +56,8 @@ impl AccumulatorRegistry {
     }
 
     /// Adds what a task reported to the totals. An update that cannot be merged is logged and left out; the others, the
-    /// task and the job are not affected. Says what was added to accumulators that have a name, if somebody listens.
+    /// task and the job are not affected. Returns what was added to accumulators that have a name, if there are
+    /// listeners.
     pub(crate) fn merge(
         &self,
         updates: Updates,
@@ -91,7 +92,7 @@ impl AccumulatorRegistry {
 }
 
 /// The most of an accumulator's text that is shown.
-const LONGEST: usize = 1000;
+const SHOWN_BYTES_MAX: usize = 1000;
 
 /// A value as text, cut off where it gets long; so the cost does not grow with a collection.
 fn shorten<A: Accumulate>(value: &A) -> String {
@@ -107,7 +108,7 @@ struct Shortened(String);
 
 impl fmt::Write for Shortened {
     fn write_str(&mut self, more: &str) -> fmt::Result {
-        let room = LONGEST.saturating_sub(self.0.len());
+        let room = SHOWN_BYTES_MAX.saturating_sub(self.0.len());
         self.0.push_str(&more[..more.floor_char_boundary(room)]);
         if more.len() > room { Err(fmt::Error) } else { Ok(()) }
     }
@@ -125,7 +126,7 @@ mod tests {
         let text = shorten(&long);
 
         // The list's own two marks, whole characters up to the limit, and the sign that something is missing.
-        assert_eq!(text, format!("[\"{}…", "ä".repeat((LONGEST - 2) / 2)));
+        assert_eq!(text, format!("[\"{}…", "ä".repeat((SHOWN_BYTES_MAX - 2) / 2)));
         assert_eq!(shorten(&LongSum { sum: -3, count: 1 }), "-3");
     }
 }

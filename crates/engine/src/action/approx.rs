@@ -115,7 +115,7 @@ impl<V: 'static> PartialResult<V> {
     }
 }
 
-/// The results so far, and what they say.
+/// The results so far, and their evaluation.
 struct Evaluation<V: ApproximateEvaluator> {
     collected: Arc<Collected<V::Output>>,
     evaluator: Mutex<V>,

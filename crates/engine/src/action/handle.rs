@@ -7,8 +7,8 @@
 //!        or a step panics
 //! ```
 //!
-//! Between its jobs an action meets code of the application: rows are compared, merged and dropped. A panic there is the
-//! action's error, on whatever thread it happens: an action that is over always says so.
+//! Between its jobs an action meets code of the application: rows are compared, merged and dropped. A panic there is
+//! the action's error, on any thread: an action that is over always reports that.
 
 use std::{
     future::Future,
@@ -49,7 +49,7 @@ use crate::{
 /// assert_eq!(handle.wait()?, 100);
 /// # Ok::<(), firesteel::Error>(())
 /// ```
-#[must_use = "an action that nobody waits for may not be over when the program ends"]
+#[must_use = "an action without a waiter may not be over when the program ends"]
 pub struct JobHandle<T>(Arc<Flow<T>>);
 
 struct Flow<T> {
@@ -78,7 +78,7 @@ enum Phase<T> {
     /// With the steps, unless one of them is being asked for right now.
     Running(Option<Box<dyn Steps<T>>>),
     Done(Outcome<T>),
-    /// Somebody has the value.
+    /// The value was handed out.
     Taken {
         state: JobState,
     },

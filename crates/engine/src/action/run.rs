@@ -16,7 +16,7 @@ use crate::{
 pub(crate) enum Next<T> {
     /// Run this job and ask again.
     Job(Box<Submission>),
-    /// The value is there; computing it from the results is left to whoever wants it.
+    /// The value is there; the caller computes it from the results.
     Value(Box<dyn FnOnce() -> Result<T> + Send>),
 }
 

@@ -38,7 +38,7 @@ use crate::{
 /// # Ok::<(), firesteel::Error>(())
 /// ```
 ///
-/// An RDD cannot be broadcast, and the compiler says so; collect it first.
+/// An RDD cannot be broadcast, which the compiler rejects; collect it first.
 ///
 /// ```compile_fail,E0277
 /// # use firesteel::prelude::*;
@@ -148,7 +148,7 @@ impl<T: Data> Broadcast<T> {
         }
     }
 
-    /// Removes the value everywhere. Whoever uses it afterwards fails.
+    /// Removes the value everywhere. A task that uses it afterwards fails.
     ///
     /// ```
     /// # use firesteel::prelude::*;

@@ -12,7 +12,7 @@ use firesteel_types::{ExecutorId, StorageLevel};
 
 use crate::executor::DriverLine;
 
-/// Tells the scheduler which partitions are kept. Nobody else has any.
+/// Tells the scheduler which partitions are kept. No other process has any.
 pub(crate) struct ToDriver(pub(crate) Arc<dyn DriverLine>);
 
 impl Directory for ToDriver {

@@ -15,7 +15,7 @@ use crate::{data::Data, executor::TaskContext, rdd::Either};
 
 /// The rows of a partition that is kept at `level`; `compute` makes them when they are not there.
 ///
-/// Whatever can be kept is stored before the first row comes. Others who want the same partition wait until then.
+/// All that can be kept is stored before the first row comes. Other tasks that need the same partition wait until then.
 pub(crate) fn keep<'a, T: Data, I: Iterator<Item = T> + 'a>(
     rdd: RddId,
     partition: PartitionId,
@@ -104,7 +104,7 @@ impl<'a> Keeper<'a> {
         if self.level.disk {
             return self.keep_on_disk(None, Rest::all(compute()));
         }
-        // Nothing will come of it: whoever waits need not.
+        // Nothing will be stored: tasks that wait need not.
         drop(self.lease);
         Either::Two(Rest::all(compute()))
     }

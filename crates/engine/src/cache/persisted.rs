@@ -14,7 +14,7 @@ use crate::{
 /// [`persist`](crate::Transform::persist).
 ///
 /// The kept rows belong to this RDD and its clones; the RDD it was made from is not changed. A partition that is lost is
-/// computed again. Dropping the last clone, and of whatever was made from it, removes the rows.
+/// computed again. Dropping the last clone, and all RDDs made from it, removes the rows.
 #[must_use = "an RDD is lazy and does nothing until an action runs it"]
 #[derive(Clone)]
 pub struct Persisted<R> {

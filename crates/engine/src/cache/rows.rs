@@ -73,7 +73,7 @@ pub(super) fn stored_again<T: Data, I>(read: BlockRead, task: &TaskContext) -> K
 
 /// Copies of rows that stay where they are.
 pub(crate) struct SharedRows<'a, T> {
-    // Dropped before the lock: as long as somebody else has the rows, nobody may say that they are gone.
+    // Dropped before the lock: as long as another task has the rows, they must not be reported as gone.
     rows: Arc<Vec<T>>,
     _lock: Option<ReadLock>,
     at: usize,

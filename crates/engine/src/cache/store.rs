@@ -24,7 +24,7 @@ use firesteel_types::{AttemptId, RddId, StorageLevel, Timestamp};
 use super::budget::BlockBudget;
 use crate::{
     error::with_causes,
-    executor::{Abort, Surroundings, TaskContext, abort_task},
+    executor::{Abort, ExecutorServices, TaskContext, abort_task},
 };
 
 /// The cached partitions of one process, in memory and on disk.
@@ -41,20 +41,24 @@ pub(crate) struct BlockStore {
 
 impl BlockStore {
     /// Without blocks.
-    pub(crate) fn new(around: &Surroundings, memory: &Arc<MemoryManager>, compression: Compression) -> Self {
+    pub(crate) fn new(
+        services: &ExecutorServices,
+        memory: &Arc<MemoryManager>,
+        compression: Compression,
+    ) -> Self {
         let began = Instant::now();
         let manager = BlockManager::new(BlockManagerParts {
-            executor: around.executor,
-            peer: Peer::executor(around.executor, around.host.clone()),
+            executor: services.executor,
+            peer: Peer::executor(services.executor, services.host.clone()),
             memory: Arc::new(BlockBudget(memory.clone())),
-            files: around.disk.clone(),
-            directory: around.directory.clone(),
-            peers: around.peers.clone(),
+            files: services.disk.clone(),
+            directory: services.directory.clone(),
+            peers: services.peers.clone(),
             clock: Arc::new(move || Timestamp(began.elapsed().as_micros() as u64)),
             options: BlockOptions { max_memory: memory.usage().budget, ..BlockOptions::default() },
         });
         manager.register();
-        let is_alone = around.remote.is_none();
+        let is_alone = services.remote.is_none();
         Self { manager, compression, is_alone, doomed: Mutex::default(), has_warned: AtomicBool::new(false) }
     }
 
@@ -106,7 +110,7 @@ impl BlockStore {
 
     /// Removes a block: now, or when the tasks that use it have ended. Never waits.
     pub(crate) fn remove(&self, id: BlockId) {
-        // Noted first: whoever is using it may end right after we found it in use.
+        // Noted first: a task that is using it may end right after we found it in use.
         self.doomed.lock().insert(id);
         if self.manager.remove(id, Wait::Never).is_ok() {
             self.doomed.lock().remove(&id);
@@ -134,7 +138,7 @@ impl BlockStore {
         }
     }
 
-    /// An attempt is over: whatever it has locked is free.
+    /// An attempt is over: all its locks are released.
     pub(crate) fn release(&self, attempt: AttemptId) {
         self.manager.release_all(LockOwner::Task(attempt));
         // Taken out, since what goes may be the user's, and do anything.
@@ -144,7 +148,7 @@ impl BlockStore {
         }
     }
 
-    /// Frees memory of blocks, to disk where their level has one; says how much.
+    /// Frees memory of blocks, to disk where their level has one; returns how much.
     pub(crate) fn evict(&self, bytes: u64, for_rdd: Option<RddId>) -> u64 {
         self.manager.memory_store().evict(bytes, for_rdd)
     }

@@ -18,13 +18,13 @@ use crate::{
     source::{batches, or_abort},
 };
 
-/// How a local checkpoint is kept: nothing of it may be given up.
+/// How a local checkpoint is kept: none of it may be given up.
 const LOCAL: StorageLevel = StorageLevel::MEMORY_AND_DISK;
 
 /// An [`Rdd`] that is written down after the first job that uses it, and read from there by later ones. Made by
 /// [`checkpoint`](crate::Transform::checkpoint) and [`local_checkpoint`](crate::Transform::local_checkpoint).
 ///
-/// From then on the lineage behind it is gone: nothing of it is kept or computed again.
+/// From then on the lineage behind it is gone: none of it is kept or computed again.
 #[must_use = "an RDD is lazy and does nothing until an action runs it"]
 pub struct Checkpointed<R: Rdd> {
     handle: RddHandle,

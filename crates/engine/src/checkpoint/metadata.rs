@@ -1,4 +1,4 @@
-//! What a checkpoint says of itself, in a file beside its parts: [`CheckpointMetadata`].
+//! The metadata of a checkpoint, in a file beside its parts: [`CheckpointMetadata`].
 
 use std::collections::BTreeSet;
 
@@ -21,7 +21,7 @@ impl CheckpointMetadata {
         format!("{FORMAT}\npartitions {}\n", self.partitions)
     }
 
-    /// Reads it back; the error says what is wrong with the text.
+    /// Reads it back; the error tells what is wrong with the text.
     pub(super) fn parse(text: &str) -> Result<Self, String> {
         let mut lines = text.lines();
         match lines.next() {

@@ -116,7 +116,7 @@ impl Conf {
         lines::parse(text).try_for_each(|(line, key, value)| self.assign_at(key, value, origin(line)))
     }
 
-    /// Takes a value, and says in the error where it stands.
+    /// Takes a value; an error names its origin.
     fn assign_at(&mut self, key: &str, value: &str, origin: Origin) -> Result<(), ConfError> {
         self.assign(key, value, origin.clone())
             .map_err(|problem| ConfError::At { origin, problem: Box::new(problem) })

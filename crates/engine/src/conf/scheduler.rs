@@ -20,7 +20,7 @@ use super::{error::ConfError, pools, values::Conf};
 impl Conf {
     /// The scheduler's configuration for an application that runs at `master`.
     ///
-    /// In local mode a task is tried as often as the master says, once unless it is `local[N,attempts]`, and what
+    /// In local mode a task is tried as often as the master URL sets, once unless it is `local[N,attempts]`, and what
     /// needs more than one executor is off: speculation, exclusion, the shuffle service, tasks sent ahead. With FAIR scheduling the
     /// allocation file is read. Settings that contradict each other are found by
     /// [`Scheduler::new`](firesteel_scheduler::Scheduler::new).

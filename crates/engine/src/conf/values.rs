@@ -30,7 +30,7 @@ pub struct Conf {
     values: Arc<BTreeMap<&'static str, Assigned>>,
 }
 
-/// A value that somebody set.
+/// A value that was set.
 #[derive(Clone)]
 struct Assigned {
     text: String,
@@ -53,7 +53,7 @@ impl Conf {
     /// Sets the setting `key` to `value`, written as in a file.
     ///
     /// An unknown key is an error that names the nearest known one; a value that does not fit is an error that
-    /// says what does.
+    /// tells what does.
     ///
     /// ```
     /// use firesteel::Conf;

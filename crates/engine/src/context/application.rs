@@ -88,7 +88,7 @@ impl Context {
         &self.driver().conf
     }
 
-    /// How many partitions an RDD has when nobody says otherwise.
+    /// How many partitions an RDD has by default.
     ///
     /// ```
     /// # use firesteel::prelude::*;
@@ -113,7 +113,7 @@ impl Context {
         RddHandle::builder(self.driver(), operator, partitions)
     }
 
-    /// How many partitions files are split into at least when nobody says otherwise.
+    /// How many partitions files are split into at least, by default.
     pub(crate) fn default_min_partitions(&self) -> u32 {
         self.default_parallelism().min(2)
     }

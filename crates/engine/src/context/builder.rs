@@ -17,7 +17,7 @@ use crate::{
     Conf, Error, Result,
     backend::{Cluster, LocalBackend, SchedulerBackend, TasksRun},
     driver::{Driver, Incoming, Timer},
-    executor::{DriverLine, Environment, Surroundings, TaskContext, install_panic_hook},
+    executor::{DriverLine, Environment, ExecutorServices, TaskContext, install_panic_hook},
     listener::{ConsoleProgress, ListenerBus},
     logging,
     stage::Form,
@@ -138,11 +138,11 @@ impl ContextBuilder {
         install_panic_hook();
         let line = Arc::new(LocalLine::default());
         let place = master.to_string();
-        let Parts { environment, backend, tasks, start, security, host } =
-            parts(&conf, master, line.clone())?;
+        let DriverParts { environment, backend, tasks, start, security, host } =
+            driver_parts(&conf, master, line.clone())?;
         let driver = Driver::new(conf, scheduler, environment, backend, tasks);
         line.0.get_or_init(|| Arc::downgrade(&driver));
-        // From here on whatever fails also stops what was started.
+        // From here on any failure also stops what was started.
         let ctx = Context::new(driver.clone());
         start_listeners(&driver)?;
         ui::start(&driver, place, host, security)?;
@@ -156,7 +156,7 @@ impl ContextBuilder {
 }
 
 /// What a driver is made of at its master, and what starts the rest once it is there.
-struct Parts {
+struct DriverParts {
     environment: Arc<Environment>,
     backend: Box<dyn SchedulerBackend>,
     tasks: TasksRun,
@@ -166,7 +166,7 @@ struct Parts {
     start: Box<dyn FnOnce(&Arc<Driver>) -> Result<()>>,
 }
 
-fn parts(conf: &Conf, master: MasterUrl, line: Arc<LocalLine>) -> Result<Parts> {
+fn driver_parts(conf: &Conf, master: MasterUrl, line: Arc<LocalLine>) -> Result<DriverParts> {
     match master {
         MasterUrl::Local { cores, .. } => {
             let slots = match cores {
@@ -174,23 +174,23 @@ fn parts(conf: &Conf, master: MasterUrl, line: Arc<LocalLine>) -> Result<Parts> 
                 LocalCores::All => thread::available_parallelism().map_or(1, |cores| cores.get() as u32),
             };
             let form = if conf.get(settings::LOCAL_SHIP) { Form::Shipped } else { Form::Typed };
-            let around = Surroundings::alone(conf, "localhost".into(), "local", line);
-            let environment = Environment::new(conf, around)?;
+            let services = ExecutorServices::alone(conf, "localhost".into(), "local", line);
+            let environment = Environment::new(conf, services)?;
             let backend = LocalBackend::new(&environment, slots, form);
             let start = backend.starter();
             let start = Box::new(|driver: &_| start(driver, "localhost".into()).map_err(no_thread));
             let (backend, tasks) = (Box::new(backend), TasksRun::Here(form));
-            // Nobody else connects, so the cluster's secret matters only where pages shall be seen from elsewhere.
+            // No other process connects, so the cluster's secret matters only where pages shall be seen from elsewhere.
             let is_shown = conf.get(settings::UI_HOST).is_some();
             let security = if is_shown { conf.security()? } else { Security::default() };
-            Ok(Parts { environment, backend, tasks, security, host: None, start })
+            Ok(DriverParts { environment, backend, tasks, security, host: None, start })
         }
         MasterUrl::LocalCluster { .. } | MasterUrl::Cluster { .. } => {
             let (cluster, environment) = Cluster::new(conf, master, line)?;
             let backend = Box::new(cluster.backend());
             let (security, host) = (cluster.security().clone(), Some(cluster.host().to_owned()));
             let start = Box::new(move |driver: &_| cluster.start(driver));
-            Ok(Parts { environment, backend, tasks: TasksRun::Elsewhere, security, host, start })
+            Ok(DriverParts { environment, backend, tasks: TasksRun::Elsewhere, security, host, start })
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Whoever wants to know what the application does.
+//! Listeners of an application: adding, removing and flushing them.
 
 use super::Context;
 use crate::{
@@ -56,7 +56,7 @@ impl Context {
     /// # Ok::<(), firesteel::Error>(())
     /// ```
     pub fn status(&self) -> Result<&StatusStore> {
-        // A turn posts what it decided before the next one begins; so whatever the caller knows of has been posted.
+        // A turn posts what it decided before the next one begins; so all that the caller knows of has been posted.
         self.driver().query(|_| ());
         self.driver().bus.flush(Wait::Forever)?;
         Ok(&self.driver().status)

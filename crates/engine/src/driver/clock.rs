@@ -4,7 +4,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use firesteel_types::Timestamp;
 
-/// Microseconds since 1970 that never go backwards, whatever happens to the system's clock.
+/// Microseconds since 1970 that never go backwards, even if the system's clock does.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Clock {
     start: Instant,

@@ -19,15 +19,15 @@ use crate::{
     backend::{Launch, TaskData, TasksRun},
     contain::contain,
     error::with_causes,
-    executor::{Report, ReportedEnd},
+    executor::{Report, TaskEnd},
     protocol::Stored,
     rdd::RddHandle,
     ship::ShipError,
     stage::{Form, PreparedStage, Program, ResultValue, ShortTables, StageProgram, TaskOutput, thaw_program},
 };
 
-/// From so many RDDs behind each other on, boxed ones may need more stack than the thread that has the turn is left with.
-const DEEP: u32 = 128;
+/// Lineages from this depth on are serialized on a thread with a large stack.
+const DEEP_LINEAGE: u32 = 128;
 const DEEP_STACK: usize = 64 << 20;
 
 /// So many bytes of tables of map outputs go with a stage at most. Tasks ask for others.
@@ -168,13 +168,13 @@ impl Core {
             None => Err("the result did not arrive".to_owned()),
         };
         if let Err(message) = accepted {
-            // Ended here and now: if this was the last result, the scheduler says next that all is well.
+            // Ended here and now: if this was the last result, the scheduler reports success next.
             self.end_job(driver, job, Err(JobError::ResultHandler { message: message.clone() }));
             driver.post(Incoming::event(Event::ResultHandlerFailed { job, message }));
         }
     }
 
-    /// Takes a job off the list; whoever waits for it hears of it after the turn.
+    /// Takes a job off the list; the caller that waits for it is told after the turn.
     fn end_job(&mut self, driver: &Driver, job: JobId, end: JobEnd) {
         if let Some(ActiveJob { submission, on_end }) = driver.jobs.lock().remove(&job) {
             self.discarded.push(Discarded::Job(submission));
@@ -215,7 +215,7 @@ impl Driver {
         let Report { attempt, end, metrics, updates } = report;
         let accumulators = !updates.is_empty();
         let (status, result) = match end {
-            ReportedEnd::Finished(TaskOutput::Result { value, size_bytes }) => {
+            TaskEnd::Finished(TaskOutput::Result { value, size_bytes }) => {
                 let (result, value) = match value {
                     ResultValue::Stored => (ResultPlace::Indirect, None),
                     ResultValue::Dropped => (ResultPlace::Dropped, None),
@@ -225,12 +225,12 @@ impl Driver {
                     TaskOutcome { result, size_bytes, metrics, accumulators, ..TaskOutcome::default() };
                 (TaskStatus::Finished(outcome), value)
             }
-            ReportedEnd::Finished(TaskOutput::Map(output)) => {
+            TaskEnd::Finished(TaskOutput::Map(output)) => {
                 let map_output = Some(output);
                 let outcome = TaskOutcome { map_output, metrics, accumulators, ..TaskOutcome::default() };
                 (TaskStatus::Finished(outcome), None)
             }
-            ReportedEnd::Failed { mut failure, operator } => {
+            TaskEnd::Failed { mut failure, operator } => {
                 if let (TaskFailure::Panicked { location, .. }, Some(operator)) = (&mut failure, operator) {
                     let named = rdd.and_then(|rdd| register::name_of(rdd, operator));
                     *location = named.or_else(|| self.name_in_jobs(operator));
@@ -261,7 +261,7 @@ fn shipping<T: Send>(depth: u32, ship: impl FnOnce() -> Result<T, ShipError> + S
             .map_err(|message| format!("serializing it panicked: {message}"))?
             .map_err(|error| with_causes(&error))
     };
-    if depth < DEEP {
+    if depth < DEEP_LINEAGE {
         return ship();
     }
     thread::scope(|scope| {

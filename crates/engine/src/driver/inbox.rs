@@ -64,8 +64,8 @@ impl Incoming {
     }
 }
 
-/// How long the end of an application waits for listeners to hear all of it.
-const LISTENERS_MAX: Duration = Duration::from_secs(30);
+/// How long the end of an application waits for listeners to receive all events.
+const LISTENER_DRAIN_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// The one driver of an application.
 pub(crate) struct Driver {
@@ -150,12 +150,12 @@ impl Driver {
         self.take_turns();
     }
 
-    /// Puts what happened into the inbox, for the next turn that anybody takes: from places that must not wait for one.
+    /// Puts what happened into the inbox, for the next turn on any thread: from places that must not wait for one.
     pub(crate) fn note(&self, incoming: Incoming) {
         self.inbox.lock().push(incoming);
     }
 
-    /// Takes turns until the inbox is empty, unless somebody else is at it.
+    /// Takes turns until the inbox is empty, unless another thread is at it.
     ///
     /// What is put into the inbox while another thread has the turn is not lost: that thread looks into the inbox
     /// again after it has given the turn back.
@@ -186,7 +186,7 @@ impl Driver {
     /// Lets `f` look at the scheduler between two turns.
     pub(crate) fn query<T>(&self, f: impl FnOnce(&Scheduler) -> T) -> T {
         let answer = f(self.core.lock().scheduler());
-        // Whoever came while we looked has left it to us.
+        // A thread that came while we looked has left its events to us.
         self.take_turns();
         answer
     }
@@ -248,7 +248,7 @@ impl Driver {
             discard(submission);
             tell_end(on_end, Err(JobError::Rejected(JobRejection::Stopped)));
         }
-        self.bus.stop(Wait::AtMost(LISTENERS_MAX))
+        self.bus.stop(Wait::AtMost(LISTENER_DRAIN_TIMEOUT))
     }
 
     pub(crate) fn is_stopped(&self) -> bool {
@@ -333,7 +333,7 @@ impl Driver {
     }
 }
 
-/// Tells whoever waits for a job how it ended. A waker of the user's own may panic.
+/// Tells the waiter of a job how it ended. A waker of the user's own may panic.
 fn tell_end(on_end: OnEnd, end: JobEnd) {
     if let Err(message) = contain(|| on_end(end)) {
         tracing::error!(message, "what follows the end of a job panicked");

@@ -38,7 +38,7 @@ impl Submission {
 /// How a job ended: with the generation of its RDD, or an error.
 pub(crate) type JobEnd = Result<u32, JobError>;
 
-/// Called once when a job is over, after the turn, on whatever thread had it: it must not wait for anything.
+/// Called once when a job is over, after the turn, on the thread that had it: it must not wait for anything.
 pub(crate) type OnEnd = Box<dyn FnOnce(JobEnd) + Send>;
 
 /// A job that was submitted and is not over.

@@ -1,7 +1,7 @@
 //! The driver: where the scheduler's decisions meet threads, the clock and the user's results.
 //!
-//! There is one scheduler and it takes one turn at a time: whoever has something to tell puts it into the inbox and, if
-//! nobody else is at it, takes the turn itself: drains the inbox, feeds everything to the scheduler, performs the
+//! There is one scheduler and it takes one turn at a time: a thread with an event puts it into the inbox and, if no
+//! other thread is at it, takes the turn itself: drains the inbox, feeds everything to the scheduler, performs the
 //! effects in order. No thread is woken to make a decision, which is what makes a task cost microseconds.
 
 mod clock;

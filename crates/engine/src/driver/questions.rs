@@ -1,4 +1,4 @@
-//! Questions to the scheduler that somebody waits to have answered.
+//! Questions to the scheduler whose callers wait for the answer.
 
 use std::{hash::Hash, sync::mpsc};
 
@@ -25,7 +25,7 @@ impl<K, A> Default for Questions<K, A> {
 impl<K: Hash + Eq, A: Clone + Send + 'static> Questions<K, A> {
     fn ask(&self, question: K) -> mpsc::Receiver<A> {
         let (answer, waiting) = mpsc::channel();
-        // Whoever went away meanwhile no longer listens.
+        // A caller that went away meanwhile has dropped the receiver.
         self.ask_then(question, Box::new(move |given| drop(answer.send(given))));
         waiting
     }
@@ -40,14 +40,14 @@ impl<K: Hash + Eq, A: Clone + Send + 'static> Questions<K, A> {
         }
     }
 
-    /// Nobody will be answered any more.
+    /// No further question will be answered.
     pub(super) fn close(&self) {
         self.0.lock().clear();
     }
 }
 
 impl Driver {
-    /// Asks whether an attempt may commit, and waits for the answer. A stopped driver says no.
+    /// Asks whether an attempt may commit, and waits for the answer. A stopped driver denies.
     pub(crate) fn may_commit(
         &self,
         set: StageAttemptId,
@@ -59,7 +59,7 @@ impl Driver {
         !self.is_stopped() && waiting.recv().unwrap_or(false)
     }
 
-    /// Asks whether an attempt may commit; `then` hears the answer in a turn. Nobody is answered by a stopped driver.
+    /// Asks whether an attempt may commit; `then` hears the answer in a turn. A stopped driver answers nothing.
     pub(crate) fn may_commit_then(
         &self,
         (set, partition, number): (StageAttemptId, PartitionId, AttemptNumber),

@@ -12,8 +12,8 @@ use crate::{
 
 /// The nodes that the scheduler has not heard of, parents before children, marked as told.
 ///
-/// Whoever is known has known parents, and a change of a known RDD is told at once; so the walk stops there and costs
-/// what is new. The caller makes sure that the nodes reach the scheduler before any other walk begins.
+/// A registered RDD has registered parents, and a change of it is told at once; so the walk stops there and costs what
+/// is new. The caller makes sure that the nodes reach the scheduler before any other walk begins.
 pub(crate) fn unregistered(rdd: &RddHandle) -> Vec<RddNode> {
     let mut nodes = Vec::new();
     let mut stack = vec![(rdd.clone(), false)];

@@ -84,7 +84,7 @@ impl Core {
         }
         self.effects = effects;
         self.spare = incoming;
-        // A result that nobody was handed is not wanted.
+        // A result that was not handed out is not needed.
         let left = self.payloads.drain().map(|(_, payload)| payload).filter(|payload| !payload.is_empty());
         self.discarded.extend(left.map(Discarded::Payload));
         if !self.posts.is_empty() {

@@ -22,9 +22,9 @@ impl Blame {
         Self(Some(operator))
     }
 
-    /// Blames nobody: for what runs inside of a guarded call, but is not part of it.
+    /// Blames no operator: for what runs inside of a guarded call, but is not part of it.
     #[inline(always)]
-    pub const fn nobody() -> Self {
+    pub const fn none() -> Self {
         Self(None)
     }
 
@@ -68,7 +68,7 @@ mod tests {
 
     #[test]
     fn what_runs_inside_of_a_guarded_call_can_be_spared() {
-        let nested = || Blame::new(RddId(1)).on(|| Blame::nobody().on(|| resume_unwind(Box::new(()))));
+        let nested = || Blame::new(RddId(1)).on(|| Blame::none().on(|| resume_unwind(Box::new(()))));
         let _: Result<(), _> = catch_unwind(AssertUnwindSafe(nested));
 
         assert_eq!(take_blamed(), None);

@@ -90,7 +90,7 @@ struct Inner {
     counters: Counters,
     accumulators: TaskAccumulators,
     listeners: TaskListeners,
-    /// The failed fetch that the task noticed, whatever became of it afterwards.
+    /// The failed fetch that the task noticed, regardless of what became of it afterwards.
     fetch_failure: Mutex<Option<firesteel_types::FetchFailure>>,
     held: FrozenVec<Box<dyn Any + Send + Sync>>,
 }
@@ -298,7 +298,7 @@ impl TaskContext {
         &self.0.identity.properties
     }
 
-    /// Whether somebody wants the task to end.
+    /// Whether the task was asked to end.
     ///
     /// ```
     /// # use firesteel::prelude::*;
@@ -317,8 +317,8 @@ impl TaskContext {
         self.0.kill.is_killed()
     }
 
-    /// Ends the task here if somebody wants it to end, or if it holds far more memory than its share. Operators call it between batches of rows; a long loop of the
-    /// user's own may, too.
+    /// Ends the task here if it was asked to end, or if it holds far more memory than its share. Operators call it
+    /// between batches of rows; a long loop of the user's own may, too.
     ///
     /// ```
     /// # use firesteel::prelude::*;
@@ -416,7 +416,7 @@ impl TaskContext {
         &self.0.environment
     }
 
-    /// Calls `wake` when somebody wants the task to end, on another thread: for waits that cannot check.
+    /// Calls `wake` when the task is asked to end, on another thread: for waits that cannot check.
     pub(crate) fn on_kill(&self, wake: impl FnOnce() + Send + 'static) {
         self.0.kill.on_kill(wake);
     }
@@ -435,8 +435,8 @@ impl TaskContext {
         data.find(|(of, index, _)| *of == rdd && *index == partition.0).map(|(_, _, bytes)| &**bytes)
     }
 
-    /// Ends the task because of a map output that is gone. Whatever user code makes of the unwinding, this is what
-    /// is reported.
+    /// Ends the task because of a map output that is gone. Even if user code catches the unwinding, this is what is
+    /// reported.
     pub(crate) fn abort_fetch(&self, failure: firesteel_types::FetchFailure) -> ! {
         *self.0.fetch_failure.lock() = Some(failure.clone());
         abort_task(Abort::Fetch(failure))

@@ -63,7 +63,7 @@ impl Disk {
         }
     }
 
-    /// Removes the folders, as soon as nobody reads a file in them.
+    /// Removes the folders, as soon as no reader has a file in them.
     pub(crate) fn close(&self) {
         *self.0.lock() = State::Closed;
     }

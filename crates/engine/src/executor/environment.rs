@@ -33,8 +33,8 @@ pub(crate) struct Environment {
     pub(crate) driver: Arc<dyn DriverLine>,
 }
 
-/// What is around an executor: other processes of the application, or none.
-pub(crate) struct Surroundings {
+/// The identity of an executor and its connections to the driver and to other processes, if there are any.
+pub(crate) struct ExecutorServices {
     pub(crate) executor: ExecutorId,
     pub(crate) host: Host,
     pub(crate) disk: Arc<Disk>,
@@ -45,7 +45,7 @@ pub(crate) struct Surroundings {
     pub(crate) remote: Option<RemoteShuffles>,
 }
 
-impl Surroundings {
+impl ExecutorServices {
     /// Of the only process of an application.
     pub(crate) fn alone(conf: &Conf, host: Host, app: &str, driver: Arc<dyn DriverLine>) -> Self {
         Self {
@@ -61,10 +61,10 @@ impl Surroundings {
 }
 
 impl Environment {
-    /// Empty stores with the memory that the settings say.
-    pub(crate) fn new(conf: &Conf, around: Surroundings) -> Result<Arc<Self>, MemoryConfError> {
+    /// Empty stores with the memory that the settings give.
+    pub(crate) fn new(conf: &Conf, services: ExecutorServices) -> Result<Arc<Self>, MemoryConfError> {
         let memory = MemoryManager::new(memory_conf(conf)?);
-        set_process_limit(process_limit(conf, around.remote.is_some()));
+        set_process_limit(process_limit(conf, services.remote.is_some()));
         let codec = match conf.get(settings::IO_COMPRESSION_CODEC) {
             Codec::Lz4 => Compression::Lz4,
             Codec::Zstd => {
@@ -78,8 +78,8 @@ impl Environment {
             sums_content: conf.get(settings::SHUFFLE_ORDER_INDEPENDENT_CHECKSUM_ENABLED)
                 || conf.get(settings::SHUFFLE_ORDER_INDEPENDENT_CHECKSUM_FULL_RETRY),
         };
-        let blocks = BlockStore::new(&around, &memory, compression);
-        let Surroundings { host, disk, driver, remote, .. } = around;
+        let blocks = BlockStore::new(&services, &memory, compression);
+        let ExecutorServices { host, disk, driver, remote, .. } = services;
         let environment = Arc::new(Self {
             host,
             shuffles: ShuffleStore::new(&memory, &disk, shuffle, remote),
@@ -161,7 +161,7 @@ pub(crate) trait DriverLine: Send + Sync {
 
     /// Tells which cached partitions an executor has now, or has no longer.
     ///
-    /// Comes from the midst of storing and evicting. So it is only noted, in order, and nothing is decided on this thread:
-    /// whoever tells the driver something next, at the latest the end of the task, has it dealt with.
+    /// Comes from the midst of storing and evicting. So it is only noted, in order, and nothing is decided on this
+    /// thread: the next message to the driver, at the latest the end of the task, has it dealt with.
     fn blocks_changed(&self, executor: ExecutorId, blocks: Vec<BlockUpdate>);
 }

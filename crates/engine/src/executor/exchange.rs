@@ -18,7 +18,7 @@ use firesteel_types::{AppId, ExecutorId, StorageLevel};
 use super::Environment;
 use crate::error::with_causes;
 
-/// The blocks of this process, for whoever proves to be of the same application.
+/// The blocks of this process, for peers that prove to be of the same application.
 pub(crate) struct OwnBlocks {
     pub(crate) executor: ExecutorId,
     /// Set when the stores are there.
@@ -92,7 +92,7 @@ pub(crate) type LateClient = OnceLock<BlockClient>;
 
 impl OtherExecutors {
     fn find(&self, peer: &PeerId) -> Result<(&BlockClient, PeerAddr), PeerError> {
-        let unknown = || broken(peer, "nobody knows its address");
+        let unknown = || broken(peer, "its address is unknown");
         let (PeerId::Executor(executor), Some(client)) = (peer, self.client.get()) else {
             return Err(unknown());
         };

@@ -9,7 +9,7 @@ use std::{
 use super::{Abort, TaskContext, blame, hook, runner::panic_text};
 
 /// Runs `work` on a thread of its own as part of `task`: functions of the user find the task there, and a panic is kept
-/// for its report. However the work unwinds, the thread ends in order and says how; whoever joins it passes that on to
+/// for its report. However the work unwinds, the thread ends in order and returns how; its joiner passes that on to
 /// the task.
 pub(crate) fn spawn_helper<T: Send + 'static>(
     name: &str,

@@ -50,7 +50,7 @@ impl KillSwitch {
 
     /// Why, once it was ordered.
     pub(crate) fn reason(&self) -> Option<&str> {
-        // Acquire: whoever sees the order also sees its reason.
+        // Acquire: a thread that sees the order also sees its reason.
         if self.killed.load(Ordering::Acquire) { self.reason.get().map(String::as_str) } else { None }
     }
 }

@@ -61,7 +61,7 @@ impl TaskContext {
         (self.room() / 512).clamp(4 << 10, FRAME_TARGET as u64) as usize
     }
 
-    /// Ends the task if it holds far more than its share and nothing of it can be spilled.
+    /// Ends the task if it holds far more than its share and none of that can be spilled.
     pub(super) fn check_memory(&self) {
         let checked = MEMORY.with_borrow(|memory| memory.as_ref().map_or(Ok(()), TaskMemory::check));
         if let Err(out_of_share) = checked {

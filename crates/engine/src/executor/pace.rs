@@ -24,7 +24,7 @@ impl<'a> Pace<'a> {
         Self { task, rows: 64, live: meter::live() }
     }
 
-    /// Checks whether the task may go on, and says how many rows come next.
+    /// Checks whether the task may go on, and returns how many rows come next.
     pub(crate) fn next_rows(&mut self) -> usize {
         self.task.check();
         let live = meter::live();

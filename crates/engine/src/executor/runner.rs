@@ -23,7 +23,7 @@ use crate::{
 };
 
 /// How long a kill that came before its task is remembered.
-const EARLY_KILL_KEPT: Duration = Duration::from_secs(10);
+const EARLY_KILL_TTL: Duration = Duration::from_secs(10);
 
 /// A task with everything it needs to run.
 pub(crate) struct Work<P> {
@@ -32,7 +32,7 @@ pub(crate) struct Work<P> {
     pub(crate) properties: Properties,
     pub(crate) generations: Arc<[(RddId, u32)]>,
     pub(crate) partition_data: TaskData,
-    /// Gives the operators of its stage, or says why it cannot. Called in the task, since it may run the user's code.
+    /// Returns the operators of its stage, or why it cannot. Called in the task, since it may run the user's code.
     pub(crate) program: P,
 }
 
@@ -40,14 +40,14 @@ pub(crate) struct Work<P> {
 #[derive(Serialize, Deserialize)]
 pub(crate) struct Report {
     pub(crate) attempt: AttemptId,
-    pub(crate) end: ReportedEnd,
+    pub(crate) end: TaskEnd,
     pub(crate) metrics: TaskMetrics,
     pub(crate) updates: Updates,
 }
 
-/// With a result, or why without.
+/// How an attempt ended: with its output, or with the failure.
 #[derive(Serialize, Deserialize)]
-pub(crate) enum ReportedEnd {
+pub(crate) enum TaskEnd {
     Finished(TaskOutput),
     Failed { failure: TaskFailure, operator: Option<RddId> },
 }
@@ -86,7 +86,7 @@ impl Executor {
                 let now = Instant::now();
                 kills.retain(|_, kill| match kill {
                     Kill::Here { .. } => true,
-                    Kill::Early { at, .. } => now.duration_since(*at) < EARLY_KILL_KEPT,
+                    Kill::Early { at, .. } => now.duration_since(*at) < EARLY_KILL_TTL,
                 });
                 kills.insert(attempt, Kill::Early { reason, at: now });
             }
@@ -132,7 +132,7 @@ impl Executor {
         !self.kills.lock().values().any(|kill| matches!(kill, Kill::Here { .. }))
     }
 
-    /// Runs the task to its end, whatever that is. Never unwinds.
+    /// Runs the task to any end. Never unwinds.
     pub(crate) fn run(&self, work: Work<impl FnOnce() -> Result<Arc<dyn StageProgram>, String>>) -> Report {
         let Work { task, partitions, properties, generations, partition_data, program } = work;
         let attempt = task.attempt;
@@ -167,7 +167,7 @@ impl Executor {
                 let (failure, operator) = failure_of(&task, payload);
                 task.listeners().fail(&task, &failure.to_string());
                 task.listeners().complete(&task);
-                ReportedEnd::Failed { failure, operator }
+                TaskEnd::Failed { failure, operator }
             }
         };
         let run_time_us = began.elapsed().as_micros() as u64;
@@ -208,25 +208,25 @@ fn unreadable(message: String) -> ! {
 }
 
 /// A task that gave an output has succeeded only if its completion listeners did.
-fn complete(task: &TaskContext, output: TaskOutput) -> ReportedEnd {
+fn complete(task: &TaskContext, output: TaskOutput) -> TaskEnd {
     match task.listeners().complete(task) {
-        0 => ReportedEnd::Finished(output),
+        0 => TaskEnd::Finished(output),
         panicked => {
             discard(output);
             let message = format!("{panicked} completion listeners of the task panicked");
-            ReportedEnd::Failed { failure: TaskFailure::panicked(message), operator: None }
+            TaskEnd::Failed { failure: TaskFailure::panicked(message), operator: None }
         }
     }
 }
 
 /// What a task added to accumulators cannot be told: it has not succeeded.
-fn unreported(end: ReportedEnd, failure: TaskFailure) -> ReportedEnd {
+fn unreported(end: TaskEnd, failure: TaskFailure) -> TaskEnd {
     match end {
-        ReportedEnd::Finished(output) => {
+        TaskEnd::Finished(output) => {
             discard(output);
-            ReportedEnd::Failed { failure, operator: None }
+            TaskEnd::Failed { failure, operator: None }
         }
-        failed @ ReportedEnd::Failed { .. } => failed,
+        failed @ TaskEnd::Failed { .. } => failed,
     }
 }
 
@@ -265,7 +265,7 @@ fn failure_of(task: &TaskContext, payload: Box<dyn std::any::Any + Send>) -> (Ta
     }
 }
 
-/// What the report of a panicked task says.
+/// The text of a panicked task's report.
 pub(super) fn panic_text(panic: Option<hook::PanicRecord>, payload: Box<dyn std::any::Any + Send>) -> String {
     let text = payload_text(&*payload);
     discard(payload);

@@ -21,7 +21,7 @@ use super::{
 };
 use crate::{
     build::Build,
-    executor::{Report, ReportedEnd},
+    executor::{Report, TaskEnd},
     protocol::{
         Answer, Joining, Question, StageInputs, StageOrder, Stored, TaskOrder, ToDriver, ToExecutor, Welcome,
     },
@@ -51,7 +51,7 @@ fn address() -> Address {
     Address::new("h", 4000)
 }
 
-fn report(end: ReportedEnd) -> Report {
+fn report(end: TaskEnd) -> Report {
     Report { attempt: AttemptId(7), end, metrics: TaskMetrics::default(), updates: <_>::default() }
 }
 
@@ -93,8 +93,8 @@ fn what_a_driver_is_told() {
         ToDriver::Launched,
         ToDriver::Begun(vec![AttemptId(1), AttemptId(2)]),
         ToDriver::Reports(vec![
-            report(ReportedEnd::Finished(TaskOutput::Result { value, size_bytes: 4 })),
-            report(ReportedEnd::Failed { failure, operator: Some(RddId(1)) }),
+            report(TaskEnd::Finished(TaskOutput::Result { value, size_bytes: 4 })),
+            report(TaskEnd::Failed { failure, operator: Some(RddId(1)) }),
         ]),
         ToDriver::Heartbeat { running: vec![(AttemptId(1), TaskMetrics::default())] },
         ToDriver::Ask { number: 1, question: Question::MapTable(ShuffleId(2)) },

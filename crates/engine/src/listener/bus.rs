@@ -23,7 +23,7 @@ use super::{
 
 /// Delivers every event to every listener, in the order of posting.
 ///
-/// Listeners stand in named queues, each with its own thread: a slow one delays those of its own queue and nobody
+/// Listeners stand in named queues, each with its own thread: a slow one delays those of its own queue and no
 /// else. Several threads may post; all queues then see the same order.
 ///
 /// ```text
@@ -59,7 +59,7 @@ use super::{
 /// # Ok::<(), firesteel::listener::BusError>(())
 /// ```
 pub struct ListenerBus {
-    /// Whether a post has anywhere to go. Read without the lock, so that a bus nobody listens to costs nothing.
+    /// Whether a post has anywhere to go. Read without the lock, so that a bus without listeners costs nothing.
     is_wanted: AtomicBool,
     next_id: AtomicU64,
     phase: Mutex<Phase>,
@@ -108,7 +108,7 @@ impl ListenerBus {
     pub const APP_STATUS: &'static str = "appStatus";
     /// The queue of the event log.
     pub const EVENT_LOG: &'static str = "eventLog";
-    /// The queue of whoever asks for executors and gives them back.
+    /// The queue of the listener that asks for executors and gives them back.
     pub const EXECUTOR_MANAGEMENT: &'static str = "executorManagement";
 
     /// A bus without listeners, to be started.
@@ -243,7 +243,7 @@ impl ListenerBus {
 
     /// Posts events to every listener, in this order and behind all that was posted before.
     ///
-    /// Never waits for a listener. Ignored after [`stop`](Self::stop). While nobody listens to a running bus it costs
+    /// Never waits for a listener. Ignored after [`stop`](Self::stop). While a running bus has no listener it costs
     /// one atomic load; where making the events costs something, ask [`is_wanted`](Self::is_wanted) before.
     ///
     /// ```
@@ -270,7 +270,7 @@ impl ListenerBus {
         }
     }
 
-    /// Whether somebody would hear an event, now or once the bus is started.
+    /// Whether a listener would hear an event, now or once the bus is started.
     ///
     /// ```
     /// # use firesteel::listener::ListenerBus;
@@ -314,7 +314,7 @@ impl ListenerBus {
 
     /// Delivers what was posted before, lets go of the listeners, and ends the threads.
     ///
-    /// Waits for that as long as `wait` says, and fails when the time is over; what is not delivered by then is
+    /// Waits for that as long as `wait` allows, and fails when the time is over; what is not delivered by then is
     /// delivered afterwards, as long as the process lives. A second call only waits. Refused before the bus is started,
     /// and inside a listener, which would wait for itself.
     ///
@@ -344,7 +344,7 @@ impl ListenerBus {
 
     /// Whether the caller is a listener of this bus, which must not wait for it.
     ///
-    /// Whoever stops the bus as a part of something larger asks this first.
+    /// A caller that stops the bus as a part of something larger asks this first.
     ///
     /// ```
     /// # use firesteel::listener::ListenerBus;

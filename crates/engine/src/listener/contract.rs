@@ -7,7 +7,7 @@ use firesteel_types::ListenerEvent;
 /// Hears everything that happens in an application, in the order in which it was posted.
 ///
 /// One thread at a time calls it, the thread of the queue it was added to, so it needs no lock of its own. What it
-/// does takes time from the other listeners of the same queue, and from nobody else. If it panics, the panic is
+/// does takes time from the other listeners of the same queue, and from no others. If it panics, the panic is
 /// logged, the others hear the event all the same, and it hears the next one. It is dropped on the same thread
 /// after its last event, which is the place to close files.
 ///

@@ -1,6 +1,6 @@
 //! One thread that handles events in order: [`EventLoop`].
 //!
-//! The inbox has no bound, so that posting never waits; whoever posts must be fed by something that is bounded.
+//! The inbox has no bound, so that posting never waits; a poster must be fed by something that is bounded.
 //! The loop knows nothing of listeners: a [`Handler`] does the work.
 
 use std::{
@@ -13,13 +13,13 @@ use std::{
 
 use parking_lot::{Condvar, Mutex};
 
-/// An idle loop naps this long before it looks for more; each nap in a row is twice as long.
+/// Delay between polls of an idle loop; each one in a row is twice as long.
 ///
 /// To wake a sleeping thread costs the poster 5 to 20 µs, to push an event 0.2 µs. A stream of events must not pay the
-/// former for each of them, so a loop sleeps until it is woken only after [`LONGEST_NAP`]. An event waits for a nap to
-/// end at most about as long as the loop had nothing to do before it.
-const FIRST_NAP: Duration = Duration::from_millis(1);
-const LONGEST_NAP: Duration = Duration::from_millis(16);
+/// former for each of them, so a loop parks until it is woken only after [`POLL_DELAY_MAX`]. An event waits for a poll
+/// at most about as long as the loop had nothing to do before it.
+const FIRST_POLL_DELAY: Duration = Duration::from_millis(1);
+const POLL_DELAY_MAX: Duration = Duration::from_millis(16);
 
 /// A buffer that grew beyond this in a burst is given back.
 const KEPT_CAPACITY: usize = 4_096;
@@ -66,7 +66,7 @@ enum Consumer {
     /// Handles events, and will look into the inbox when it is done.
     Busy,
     /// Will look soon by itself.
-    Napping,
+    Polling,
     /// Sleeps until it is woken.
     Parked,
 }
@@ -106,7 +106,7 @@ impl<E: Send + 'static> EventLoop<E> {
         Ok(Self { shared })
     }
 
-    /// Puts an event behind those that are there; says whether it will be handled, which it is unless the loop was
+    /// Puts an event behind those that are there; returns whether it will be handled, which it is unless the loop was
     /// stopped before.
     pub(super) fn post(&self, event: E) -> bool {
         let mut inbox = self.shared.inbox.lock();
@@ -175,8 +175,8 @@ impl<E> Mark<E> {
 
 /// Runs `f`; if it panics, gives what the panic said.
 pub(super) fn guarded(f: impl FnOnce()) -> Result<(), String> {
-    // Whoever panicked may be left half changed. It is asked to handle the next event all the same, as its contract
-    // says; nothing of our own is touched in between.
+    // The handler that panicked may be left half changed. It is asked to handle the next event all the same, as its
+    // contract states; none of our own state is touched in between.
     catch_unwind(AssertUnwindSafe(f)).map_err(|payload| {
         let text = payload.downcast_ref::<&str>().map(|text| (*text).to_owned());
         text.or_else(|| payload.downcast_ref::<String>().cloned())
@@ -223,18 +223,18 @@ impl<E> Shared<E> {
             inbox.handled = *done;
             self.handled.notify_all();
         }
-        let mut nap = FIRST_NAP;
+        let mut delay = FIRST_POLL_DELAY;
         while inbox.events.is_empty() {
             if inbox.is_stopping {
                 return false;
             }
-            if nap > LONGEST_NAP {
+            if delay > POLL_DELAY_MAX {
                 inbox.consumer = Consumer::Parked;
                 self.arrived.wait(&mut inbox);
             } else {
-                inbox.consumer = Consumer::Napping;
-                self.arrived.wait_for(&mut inbox, nap);
-                nap *= 2;
+                inbox.consumer = Consumer::Polling;
+                self.arrived.wait_for(&mut inbox, delay);
+                delay *= 2;
             }
         }
         inbox.consumer = Consumer::Busy;

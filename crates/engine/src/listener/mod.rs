@@ -1,4 +1,4 @@
-//! Whoever wants to know what the application does: the listener bus, the console progress bar, the status store.
+//! Observers of an application: the listener bus, the console progress bar, the status store.
 //!
 //! The scheduler decides what happened and in which order; the driver posts it to a [`ListenerBus`] as
 //! [`ListenerEvent`](firesteel_types::ListenerEvent)s; each [`Listener`] hears all of it on the thread of its

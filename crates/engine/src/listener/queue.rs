@@ -51,7 +51,7 @@ impl Queue {
         self.events.post(Message::Add(registration));
     }
 
-    /// Says whether it had the listener.
+    /// Returns whether it had the listener.
     pub(super) fn remove(&mut self, id: ListenerId) -> bool {
         let Some(place) = self.members.iter().position(|member| *member == id) else { return false };
         self.members.remove(place);
@@ -59,7 +59,7 @@ impl Queue {
         true
     }
 
-    /// Whether anybody would hear an event.
+    /// Whether a listener would hear an event.
     pub(super) fn has_listeners(&self) -> bool {
         !self.members.is_empty()
     }

@@ -8,7 +8,7 @@ use firesteel_types::{
     TaskInfo, TaskMetrics, Timestamp,
 };
 
-/// When everything happens, unless a test says otherwise.
+/// When everything happens, unless a test sets another time.
 pub(super) const NOW: Timestamp = Timestamp::from_secs(1_709_210_096);
 
 pub(super) fn stage_id(stage: u32, attempt: u32) -> StageAttemptId {

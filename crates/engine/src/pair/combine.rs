@@ -121,27 +121,27 @@ fn replace<K, C: Clone>(
     }
 }
 
-/// Rows that are brought into a table together.
-pub(super) const GATHERED: usize = 64;
+/// Rows of a batch whose keys are looked up together.
+pub(super) const PREFETCH_ROWS: usize = 64;
 
 /// Where gathered keys are in a table.
 ///
 /// To find a key that owns memory is to miss the cache three times: for its place, its row, and what the key owns. A
 /// processor waits for many of those at once if nothing stands between them; the code that makes rows does.
 pub(super) struct Places {
-    hashes: [u64; GATHERED],
-    buckets: [Option<usize>; GATHERED],
+    hashes: [u64; PREFETCH_ROWS],
+    buckets: [Option<usize>; PREFETCH_ROWS],
     /// What there was room for. In a table that has grown since, keys are elsewhere.
     capacity: usize,
 }
 
 impl Places {
-    /// Looks the keys of up to [`GATHERED`] rows up.
+    /// Looks the keys of up to [`PREFETCH_ROWS`] rows up.
     pub(super) fn of<K: Hash + Eq, C: Clone, S: Sought<K>, V>(
         rows: &[(S, V)],
         Combine(table): &Combine<K, C>,
     ) -> Self {
-        let (mut hashes, mut buckets) = ([0; GATHERED], [None; GATHERED]);
+        let (mut hashes, mut buckets) = ([0; PREFETCH_ROWS], [None; PREFETCH_ROWS]);
         for (hash, (key, _)) in hashes.iter_mut().zip(rows) {
             *hash = key.hash();
         }
@@ -194,7 +194,7 @@ mod tests {
     fn combined<C: Clone>(create: impl Fn(u64) -> C, add: impl Fn(C, u64) -> C) -> BTreeMap<String, C> {
         let mut table = Combine::default();
         let rows: Vec<_> = (0..ROWS).map(|x| (Owned(key(x)), x)).collect();
-        for rows in rows.chunks(GATHERED) {
+        for rows in rows.chunks(PREFETCH_ROWS) {
             let again = rows.iter().map(|(Owned(key), x)| (Owned(key.clone()), *x));
             Places::of(rows, &table).bring(again, &mut table, &create, &add);
         }
@@ -216,7 +216,7 @@ mod tests {
         let lists = combined(|x| vec![x], |list, x| [list, vec![x]].concat());
         let digests = combined(|x| x, |digest, x| 31_u64.wrapping_mul(digest).wrapping_add(x));
 
-        assert!(!(ROWS as usize).is_multiple_of(GATHERED));
+        assert!(!(ROWS as usize).is_multiple_of(PREFETCH_ROWS));
         let digest =
             |list: &[u64]| list[1..].iter().fold(list[0], |a, x| 31_u64.wrapping_mul(a).wrapping_add(*x));
         assert_eq!(digests, expected.iter().map(|(key, list)| (key.clone(), digest(list))).collect());

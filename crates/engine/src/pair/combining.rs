@@ -10,7 +10,7 @@ use hashbrown::HashTable;
 
 use super::{
     Combine, Combiner,
-    combine::{GATHERED, Places},
+    combine::{PREFETCH_ROWS, Places},
     gathered::Gathered,
     pieces::{PIECES, Pieces},
     sought::{Owned, Sought},
@@ -72,7 +72,7 @@ pub(super) struct Combining<'a, 'b, K, V, A: Combiner<V>, T, D> {
     gathered: Gathered<(Owned<K>, V)>,
     pieces: Option<Pieces<K, V, A::Combined>>,
     buckets: Buckets<'a, T>,
-    /// Says to which partition a key and its value go, and as what.
+    /// Returns the partition of a combined row, and the row in the form in which it is shuffled.
     deal: D,
     watch: Watch<(K, V, A::Combined)>,
 }
@@ -91,7 +91,7 @@ where
 
     pub(super) fn new(combiner: &'b A, buckets: Buckets<'a, T>, deal: D, task: &'a TaskContext) -> Self {
         let watch = Watch::new("combining by key before the shuffle", task);
-        let gathered = Gathered::new(if Self::IS_GATHERING { GATHERED } else { 0 });
+        let gathered = Gathered::new(if Self::IS_GATHERING { PREFETCH_ROWS } else { 0 });
         Self { combiner, table: Combine::default(), gathered, pieces: None, buckets, deal, watch }
     }
 
@@ -116,7 +116,7 @@ where
         if Self::HAS_PIECES {
             rows.drain(..).for_each(|(key, value)| self.bring(key.into_key(), value));
         } else if Self::IS_GATHERING {
-            for rows in rows.chunks(GATHERED) {
+            for rows in rows.chunks(PREFETCH_ROWS) {
                 Places::of(rows, &self.table).bring(rows.iter().cloned(), &mut self.table, create, add);
                 self.count(rows.len() as u32);
             }

@@ -1,4 +1,4 @@
-//! Which partitioner an operator over keys takes when nobody says.
+//! The partitioner of an operator over keys when the caller gives none.
 
 use std::hash::Hash;
 
@@ -8,7 +8,7 @@ use crate::{
 };
 
 /// The partitioner for an operator over `parents`: the one with most partitions that a parent has, if it has enough of
-/// them; else by hash, into as many partitions as the setting says or the largest parent has, and into one if that has none.
+/// them; else by hash, into as many partitions as are set or the largest parent has, and into one if that has none.
 pub(crate) fn default_partitioner<K: Hash + 'static>(parents: &[&RddHandle]) -> KeyPartitioner<K> {
     let most = parents.iter().map(|parent| parent.partitions()).max().unwrap_or(1);
     let configured = parents.first().and_then(|parent| parent.driver().configured_parallelism());

@@ -19,7 +19,7 @@ impl<T> Gathered<T> {
         Self { rows: Vec::with_capacity(most), most, limit: BatchLimit::start() }
     }
 
-    /// Keeps a row; says whether it is time to hand them out.
+    /// Keeps a row; returns whether it is time to hand the batch out.
     #[inline]
     pub(super) fn push(&mut self, row: T) -> bool {
         self.rows.push(row);

@@ -1,4 +1,6 @@
 //! RDDs whose rows are pairs of a key and a value, and what brings rows into other partitions: one adaptor per file.
+//!
+//! `README.md` beside this file explains how keyed operators work.
 
 mod cogroup;
 mod combine;

@@ -13,9 +13,9 @@ use crate::{partitioner::hash_of, spill::Size};
 /// How many pieces there are: what a processor can write to in turn without losing its place.
 pub(super) const PIECES: usize = 256;
 /// What rows that wait for a piece may take, now or in the piece; as much as the piece itself if that is more.
-const WAITING_BYTES: usize = 32 << 10;
+const WAITING_BYTES_MAX: usize = 32 << 10;
 /// The fewest rows that there is room for, if so many are not too large.
-const WAITING_MIN: usize = 32;
+const WAITING_ROWS_MIN: usize = 32;
 
 /// The combined value of each key in tables by the hash of the key, and rows that wait to be brought in.
 ///
@@ -61,9 +61,9 @@ impl<K: Hash + Eq, V, C: Clone> Pieces<K, V, C> {
     fn make_room(&mut self, piece: usize, create: impl Fn(V) -> C, add: impl Fn(C, V) -> C) {
         let (waiting, table) = (&mut self.waiting[piece], &mut self.tables[piece]);
         let row_bytes = size_of::<(K, V)>().max(size_of::<(K, C)>()).max(1);
-        let rows_max = (WAITING_BYTES.max(bytes_of(table)) / row_bytes).max(1);
+        let rows_max = (WAITING_BYTES_MAX.max(bytes_of(table)) / row_bytes).max(1);
         if waiting.len() < rows_max {
-            let more = waiting.len().max(WAITING_MIN.min(rows_max));
+            let more = waiting.len().max(WAITING_ROWS_MIN.min(rows_max));
             waiting.reserve_exact(more);
             self.waiting_bytes += more * size_of::<(K, V)>();
         } else {
@@ -75,7 +75,7 @@ impl<K: Hash + Eq, V, C: Clone> Pieces<K, V, C> {
 
     /// What it holds. Its tables are spilled by way of a copy; before that, one of them grows at a time.
     pub(super) fn size(&self) -> Size {
-        let one_grows = 2 * (self.combined_bytes / PIECES + WAITING_BYTES);
+        let one_grows = 2 * (self.combined_bytes / PIECES + WAITING_BYTES_MAX);
         Size { held: self.combined_bytes + self.waiting_bytes, growth: self.combined_bytes + one_grows }
     }
 
@@ -165,11 +165,14 @@ mod tests {
                     pieces.waiting.iter().map(|rows| rows.capacity() * size_of::<(u64, V)>()).sum();
                 assert_eq!(pieces.size().held, combined_bytes + waiting_bytes, "round {round}");
                 // Room doubles, and so may be just short of twice what it should be.
-                assert!(waiting_bytes <= 2 * combined_bytes.max(PIECES * WAITING_BYTES), "{waiting_bytes}");
+                assert!(
+                    waiting_bytes <= 2 * combined_bytes.max(PIECES * WAITING_BYTES_MAX),
+                    "{waiting_bytes}"
+                );
                 let most = pieces.waiting.iter().map(Vec::len).max().unwrap_or_default();
                 let table_bytes = pieces.tables.iter().map(bytes_of).max().unwrap_or_default();
-                let more_bytes = most.saturating_sub(WAITING_MIN) * size_of::<(u64, C)>();
-                assert!(more_bytes <= 2 * table_bytes.max(WAITING_BYTES), "{most} rows wait");
+                let more_bytes = most.saturating_sub(WAITING_ROWS_MIN) * size_of::<(u64, C)>();
+                assert!(more_bytes <= 2 * table_bytes.max(WAITING_BYTES_MAX), "{most} rows wait");
             }
         }
         check(50_000, 0_u64, 0_u64);

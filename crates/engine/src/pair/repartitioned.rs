@@ -51,7 +51,7 @@ impl<T: Data> Rdd for Repartitioned<T> {
     }
 }
 
-/// The rows of the parent as they are. Where a row goes depends on its place, and the lineage says so here: if the
+/// The rows of the parent as they are. Where a row goes depends on its place, and the lineage records that here: if the
 /// parent gives its rows in another order when it runs again, all that was dealt must be dealt again.
 #[derive(Clone)]
 struct InOrder<R> {

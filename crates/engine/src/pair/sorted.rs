@@ -114,8 +114,8 @@ impl<K: Data + Ord, V: Data> Sorted<K, V> {
     }
 }
 
-/// The largest row that is moved while it is sorted. Others stay where they are until they are in order.
-const MOVED_MAX: usize = 32;
+/// Rows up to this size are moved while they are sorted. Larger ones are sorted by reference.
+const MOVED_BYTES_MAX: usize = 32;
 
 /// All rows in order.
 fn sorted_blocks<'a, T: Data, C: Fn(&T, &T) -> Ordering + 'a>(
@@ -123,7 +123,7 @@ fn sorted_blocks<'a, T: Data, C: Fn(&T, &T) -> Ordering + 'a>(
     compare: C,
     task: &'a TaskContext,
 ) -> impl Iterator<Item = T> + use<'a, T, C> {
-    if size_of::<T>() > MOVED_MAX {
+    if size_of::<T>() > MOVED_BYTES_MAX {
         return Either::One(sorted_in_ranges(blocks, compare, task).cloned());
     }
     let mut rows = Vec::with_capacity(blocks.iter().map(|rows| rows.len()).sum());

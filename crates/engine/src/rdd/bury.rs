@@ -9,7 +9,7 @@ trait Buried {}
 impl<T> Buried for T {}
 
 thread_local! {
-    static GRAVES: RefCell<Option<Vec<Box<dyn Buried>>>> = const { RefCell::new(None) };
+    static DEFERRED_DROPS: RefCell<Option<Vec<Box<dyn Buried>>>> = const { RefCell::new(None) };
 }
 
 /// Drops `value`, but not from inside the drop of another buried value: then it waits for its turn.
@@ -17,23 +17,23 @@ thread_local! {
 /// Each step of a lineage holds the step before it, so a plain drop goes as deep as the lineage is long and would exhaust
 /// the stack after some ten thousand iterations.
 pub(crate) fn bury<T: 'static>(value: T) {
-    let outermost = GRAVES.with_borrow_mut(|graves| match graves {
+    let outermost = DEFERRED_DROPS.with_borrow_mut(|deferred| match deferred {
         Some(waiting) => {
             waiting.push(Box::new(value));
             None
         }
         None => {
-            *graves = Some(Vec::new());
+            *deferred = Some(Vec::new());
             Some(value)
         }
     });
     let Some(value) = outermost else { return };
     // A panic here would leave everything behind it buried for ever.
     discard(value);
-    while let Some(next) = GRAVES.with_borrow_mut(|graves| graves.as_mut().and_then(Vec::pop)) {
+    while let Some(next) = DEFERRED_DROPS.with_borrow_mut(|deferred| deferred.as_mut().and_then(Vec::pop)) {
         discard(next);
     }
-    GRAVES.set(None);
+    DEFERRED_DROPS.set(None);
 }
 
 #[cfg(test)]

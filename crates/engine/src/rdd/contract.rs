@@ -19,8 +19,8 @@ use crate::{data::Data, executor::TaskContext, ship::Ship};
 ///
 /// A source of rows, or an operator that is not there, is a struct with a handle and two methods.
 /// [`Context::new_rdd`](crate::Context::new_rdd) begins the handle of a source; for an operator, `derive` of the parent's
-/// [handle](RddHandle) does. The [`ship!`](crate::ship) macro says which fields travel to executors. What partitions read
-/// is said with [`Parent`](super::Parent)s, and `compute` must ask its parents for just those partitions.
+/// [handle](RddHandle) does. The [`ship!`](crate::ship) macro lists the fields that travel to executors.
+/// [`Parent`](super::Parent)s declare what partitions read, and `compute` must ask its parents for just those.
 ///
 /// ```
 /// use firesteel::{PartitionId, RddHandle, Ship, prelude::*, ship};

@@ -90,7 +90,7 @@ impl<I: Iterator> Iterator for Expanded<'_, I> {
             // What is done with the rows runs inside of the user's iterator, but is not its fault.
             let add = |folded, row| {
                 given += 1;
-                Blame::nobody().on(|| g(folded, row))
+                Blame::none().on(|| g(folded, row))
             };
             folded = Blame::new(self.operator).on(|| self.rows.by_ref().take(BATCH).fold(folded, add));
             if given < BATCH {

@@ -315,7 +315,7 @@ impl HandleBuilder {
 
     /// The RDD.
     ///
-    /// If a parent does not have a partition that is read of it, every job on the RDD fails and says so.
+    /// If a parent does not have a partition that is read of it, every job on the RDD fails with an error.
     /// ```
     /// # use firesteel::prelude::*;
     /// # let ctx = Context::local(2)?;
@@ -489,7 +489,7 @@ impl RddHandle {
         (self.side().operator, self.side().site)
     }
 
-    /// The name that somebody gave it.
+    /// The name that the user gave it.
     pub(crate) fn own_name(&self) -> Option<Arc<str>> {
         self.side().name.lock().clone()
     }
@@ -586,7 +586,7 @@ impl RddHandle {
         }
     }
 
-    /// It as the scheduler sees it.
+    /// The lineage node that the scheduler keeps for this RDD.
     pub(crate) fn node(&self) -> RddNode {
         let side = self.side();
         let state = side.state.lock();

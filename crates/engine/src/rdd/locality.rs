@@ -1,4 +1,4 @@
-//! Where partitions would rather be computed, as far as the lineage says before any job.
+//! Where partitions would rather be computed, as far as the lineage tells before any job.
 
 use std::collections::BTreeSet;
 

@@ -18,7 +18,7 @@ const BATCH_ROWS_MAX: usize = 1024;
 /// for a reader that wants only the first one. It ends early when its rows have taken 64 KiB: of large rows, one at a time
 /// is there. (Without the `allocator` feature nothing is known of what rows own, and only the size of their type counts.)
 ///
-/// After its end there are no more rows, whatever the iterator behind it would give.
+/// After its end there are no more rows, even if the iterator behind it would give more.
 ///
 /// ```
 /// use firesteel::prelude::*;
@@ -38,7 +38,7 @@ pub struct Rows<'a, T> {
     watch: Option<Watch<'a>>,
 }
 
-/// Whose function makes the rows, for whom.
+/// The operator whose function makes the rows, and the task.
 struct Watch<'a> {
     task: &'a TaskContext,
     operator: RddId,

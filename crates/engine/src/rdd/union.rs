@@ -120,7 +120,7 @@ impl Layout {
     }
 }
 
-/// Lays out the partitions of a union. Inputs without partitions have no say.
+/// Lays out the partitions of a union. Inputs without partitions have no influence.
 fn arrange(builder: HandleBuilder, inputs: &[&RddHandle]) -> (RddHandle, Layout) {
     let filled: Vec<&RddHandle> = inputs.iter().copied().filter(|input| input.partitions() > 0).collect();
     if let Some((first, others)) = filled.split_first()

@@ -23,7 +23,7 @@ crate::ship!(impl[A: Ship, B: Ship] Zip<A, B> { left, right, handle });
 impl<A: Rdd, B: Rdd> Zip<A, B> {
     #[track_caller]
     pub(super) fn new(left: &A, right: &B) -> Self {
-        // Who meets whom depends on the order of both.
+        // Which rows meet depends on the order of both.
         let handle = zipped("zip", left.handle(), right.handle()).order_sensitive().build();
         Self { left: left.clone(), right: right.clone(), handle }
     }

@@ -11,7 +11,7 @@ use super::error::SamplingError;
 /// A sampler that takes the rows whose random point lies in a range.
 ///
 /// The cells made by one call of [`BernoulliCell::split`] tile all points. Each row draws one point from the seed,
-/// whatever cell looks at it: over the same rows with the same seed the samples are disjoint and cover all rows.
+/// regardless of the cell: over the same rows with the same seed the samples are disjoint and cover all rows.
 ///
 /// ```
 /// use firesteel::sampling::BernoulliCell;

@@ -2,7 +2,7 @@
 //!
 //! The samplers ([`Bernoulli`], [`Poisson`], [`BernoulliCell`], [`StratifiedSampler`]) are small values that travel
 //! with a task; each turns an iterator over a partition into a lazy iterator over its sample. [`Reservoir`] keeps
-//! a fixed number of rows, [`TakeSamplePlan`] says how to get an exact number out of a whole RDD.
+//! a fixed number of rows, [`TakeSamplePlan`] plans how to get an exact number out of a whole RDD.
 //!
 //! A sample depends on the seed and the order of the rows only: logarithms come from `libm` and not from the
 //! system, so that a task that runs again on another machine picks the same rows. Nothing here knows RDDs; a

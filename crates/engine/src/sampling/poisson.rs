@@ -11,7 +11,7 @@ use super::poisson_counts::PoissonCounts;
 /// Up to this fraction the sampler draws how many rows to skip, above it draws a count for each row.
 const GAPS_MAX: f64 = 0.4;
 
-/// A sampler that takes each row as often as a Poisson distribution says.
+/// A sampler that takes each row a Poisson-distributed number of times.
 ///
 /// The count of a row in a sample with replacement is nearly Poisson, and unlike the true (multinomial) counts
 /// those of different rows do not depend on each other, so partitions can be sampled apart.

@@ -16,7 +16,7 @@ pub trait Thaw<T> {
 /// A [`ThawFn`] that travels: as the distance of its record from a static in the same image, which is the same number
 /// in every process that runs the same executable, wherever the system loads it.
 ///
-/// Bytes may be wrong, so a distance is not believed. The other side looks for a record at that place, which says what
+/// Bytes may be wrong, so a distance is not believed. The other side looks for a record at that place, which tells what
 /// it builds, and uses the function only if that is what is asked for.
 pub struct Entry<T: 'static>(&'static Record<T>);
 

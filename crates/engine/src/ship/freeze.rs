@@ -31,7 +31,7 @@ pub enum ShipError {
     /// More was written than is read.
     #[error("{bytes} bytes are left: an operator's `thaw` must read all that its `freeze` wrote")]
     Left { bytes: usize },
-    /// A list says that it is longer than it can be.
+    /// A list claims to be longer than it can be.
     #[error("a list of {length} operators does not fit in {bytes} bytes")]
     Length { length: usize, bytes: usize },
     /// The bytes name a place of the executable where no such entry point is.
@@ -76,8 +76,8 @@ impl Kind {
 
 /// Bytes under construction: items, each of them its kind, its length and its content.
 ///
-/// So a value of the user's, whatever its `Serialize` does, is never read as an entry point or a function, and what
-/// follows it is found.
+/// So a value of the user's, with any `Serialize`, is never read as an entry point or a function, and what follows it
+/// is found.
 #[derive(Debug, Default)]
 pub struct Frozen(Vec<u8>);
 

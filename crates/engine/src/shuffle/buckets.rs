@@ -80,7 +80,7 @@ impl<'a, T: Data> Buckets<'a, T> {
 
     #[cold]
     fn look(&mut self, growth: usize) {
-        // Where everything is measured nobody asks, and there may be very many buckets.
+        // Where everything is measured this is not needed, and there may be very many buckets.
         let held = if is_counting() { 0 } else { self.rows.iter().map(Vec::capacity).sum::<usize>() };
         if self.watch.must_spill(Size { held: held * size_of::<T>(), growth }) {
             self.spill();

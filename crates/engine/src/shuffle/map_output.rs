@@ -85,10 +85,10 @@ impl<T: Data> TypedBlocks for TypedBuckets<T> {
 impl<T: Data> TypedBuckets<T> {
     /// Adds all rows to a sum. They are serialized for it, and nothing else.
     pub(super) fn add_to(&self, content: &mut Option<ContentSum>) -> Result<(), CodecError> {
-        let mut nowhere = Nowhere;
+        let mut discard = DiscardFrames;
         (0..)
             .zip(&self.0)
-            .try_for_each(|(partition, rows)| RowSink { file: &mut nowhere, content, partition }.write(rows))
+            .try_for_each(|(partition, rows)| RowSink { file: &mut discard, content, partition }.write(rows))
     }
 }
 
@@ -116,10 +116,10 @@ impl<S: FrameSink> RowSink<'_, S> {
     }
 }
 
-/// Where rows go that are looked at only.
-struct Nowhere;
+/// Discards frames: rows are serialized for their checksum only.
+struct DiscardFrames;
 
-impl FrameSink for Nowhere {
+impl FrameSink for DiscardFrames {
     type Error = CodecError;
 
     fn compression(&self) -> Compression {

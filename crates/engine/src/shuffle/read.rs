@@ -36,12 +36,12 @@ pub(crate) struct ShuffleRead<T> {
 /// The blocks that the map tasks left for one reduce partition, in the order of the map tasks. Empty ones are left out.
 pub(crate) struct Blocks<'a, T> {
     blocks: Vec<Block<'a, T>>,
-    way: Way,
+    reader: BlockReader,
 }
 
-/// How blocks are read.
+/// Reads blocks that are not in memory, from files and from other processes.
 #[derive(Clone)]
-struct Way {
+struct BlockReader {
     /// What is known of a block that cannot be read.
     place: Rc<FetchFailure>,
     /// The blocks of other processes, which are on their way.
@@ -114,7 +114,7 @@ impl<T: Data> ShuffleRead<T> {
         found.blocks.sort_unstable_by_key(|block| block.map);
         if !others.is_empty() {
             match remote.fetch(self.shuffle, others, task) {
-                Ok(arrivals) => found.way.arrivals = Some(Rc::new(RefCell::new(arrivals))),
+                Ok(arrivals) => found.reader.arrivals = Some(Rc::new(RefCell::new(arrivals))),
                 Err(error) => task.abort_unfetched(&error.to_string()),
             }
         }
@@ -129,8 +129,8 @@ impl<T: Data> ShuffleRead<T> {
         task: &'a TaskContext,
     ) -> Blocks<'a, T> {
         let outputs = task.environment().shuffles.outputs(self.shuffle);
-        let way = Way { place: Rc::new(self.place(partition, task)), arrivals: None };
-        let mut found = Blocks { blocks: Vec::with_capacity(outputs.len()), way };
+        let reader = BlockReader { place: Rc::new(self.place(partition, task)), arrivals: None };
+        let mut found = Blocks { blocks: Vec::with_capacity(outputs.len()), reader };
         let (mut records, mut bytes) = (0, 0);
         for map in maps {
             task.check();
@@ -228,18 +228,18 @@ impl<'a, T: Data> Blocks<'a, T> {
         if needed + index > task.room() {
             return Err(self);
         }
-        let Self { blocks, way } = self;
+        let Self { blocks, reader } = self;
         let lend = |block| match block {
             Block { rows: BlockRows::Lent(rows), .. } => rows,
             Block { map, rows } => {
                 let known = match &rows {
                     BlockRows::File(block) => block.rows(),
                     // A vector that grows as rows come takes new pages from the system each time.
-                    BlockRows::Remote { .. } => way.arrivals().rows(map, task).unwrap_or(0),
+                    BlockRows::Remote { .. } => reader.arrivals().rows(map, task).unwrap_or(0),
                     BlockRows::Lent(rows) => rows.len() as u64,
                 };
                 let mut read = Vec::with_capacity(known as usize);
-                way.batches(map, rows, task).for_each(|mut batch| read.append(&mut batch));
+                reader.batches(map, rows, task).for_each(|mut batch| read.append(&mut batch));
                 task.hold(read).as_slice()
             }
         };
@@ -248,11 +248,11 @@ impl<'a, T: Data> Blocks<'a, T> {
 
     /// Gives out all rows, in order, as many at a time as come together.
     pub(crate) fn for_each(self, task: &'a TaskContext, mut f: impl FnMut(Batch<'a, T>)) {
-        let Self { blocks, way } = self;
+        let Self { blocks, reader } = self;
         for Block { map, rows } in blocks {
             match rows {
                 BlockRows::Lent(rows) => task.batches(rows).for_each(|rows| f(Batch::Lent(rows))),
-                elsewhere => way.batches(map, elsewhere, task).for_each(|rows| {
+                elsewhere => reader.batches(map, elsewhere, task).for_each(|rows| {
                     task.check();
                     f(Batch::Owned(rows));
                 }),
@@ -271,7 +271,7 @@ impl<'a, T: Data> Blocks<'a, T> {
         task: &'a TaskContext,
         is_wanted: F,
     ) -> impl Iterator<Item = T> + use<'a, T, F> {
-        let Self { blocks, way } = self;
+        let Self { blocks, reader } = self;
         let is_wanted = Rc::new(is_wanted);
         blocks.into_iter().flat_map(move |Block { map, rows }| {
             let is_wanted = is_wanted.clone();
@@ -281,7 +281,7 @@ impl<'a, T: Data> Blocks<'a, T> {
                     Either::One(rows.filter(move |row| is_wanted(row)).cloned())
                 }
                 elsewhere => {
-                    let rows = way.batches(map, elsewhere, task).inspect(|_| task.check()).flatten();
+                    let rows = reader.batches(map, elsewhere, task).inspect(|_| task.check()).flatten();
                     Either::Two(rows.filter(move |row| is_wanted(row)))
                 }
             }
@@ -289,11 +289,11 @@ impl<'a, T: Data> Blocks<'a, T> {
     }
 
     fn fail(&self, map: u32, message: &str, task: &TaskContext) -> ! {
-        fail(&self.way.place, map, message, task)
+        fail(&self.reader.place, map, message, task)
     }
 }
 
-impl Way {
+impl BlockReader {
     fn arrivals(&self) -> RefMut<'_, Arrivals> {
         self.arrivals.as_ref().expect("remote blocks are on their way").borrow_mut()
     }

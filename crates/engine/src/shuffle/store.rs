@@ -242,7 +242,7 @@ impl ShuffleStore {
         self.remote.as_ref()
     }
 
-    /// The output of one map task as a file, for whoever serves it.
+    /// The output of one map task as a file, for the block server.
     pub(crate) fn file(&self, shuffle: ShuffleId, map: PartitionId) -> Option<Arc<MapOutputFile>> {
         match self.shuffles.lock().get(&shuffle)? {
             Shuffle::Open(slots) => match &slots.get(map.index())?.output.as_ref()?.blocks {
@@ -267,8 +267,8 @@ impl ShuffleStore {
         slots.iter_mut().map(blocks).collect()
     }
 
-    /// Writes outputs that nobody reads to their files, those first that were not used for the longest time, until so many
-    /// bytes are free; says how many are.
+    /// Writes outputs that are not being read to their files, the least recently used first, until so many bytes are
+    /// free; returns how many are.
     pub(crate) fn evict(&self, bytes: u64) -> u64 {
         let mut freed = 0;
         for (place, blocks, size) in self.idle() {
@@ -290,7 +290,7 @@ impl ShuffleStore {
         freed
     }
 
-    /// The outputs in memory that nobody reads, by their last use.
+    /// The outputs in memory that are not being read, by their last use.
     fn idle(&self) -> Vec<(MapPlace, Arc<dyn TypedBlocks>, u64)> {
         let mut idle = Vec::new();
         for (&shuffle, state) in &*self.shuffles.lock() {
@@ -310,7 +310,7 @@ impl ShuffleStore {
         idle.into_iter().map(|(_, place, blocks, bytes)| (place, blocks, bytes)).collect()
     }
 
-    /// Puts a file in the place of the very output it was written from; says whether that was still there.
+    /// Puts a file in the place of the very output it was written from; returns whether that was still there.
     fn replace(&self, place: MapPlace, written: Arc<dyn TypedBlocks>, file: MapOutputFile) -> bool {
         let mut file = Some(MapBlocks::File(Arc::new(file)));
         let replaced = self.with_slot(place, |slot| {

@@ -97,14 +97,14 @@ impl<N: RangeNumber> Rdd for Range<N> {
 }
 
 /// Numbers that are counted and not read.
-const COUNTED: u64 = 4;
+const NUMBERS_PER_STEP: u64 = 4;
 
 /// How far the first of every few numbers is from the first of all.
 static STEPS: [u64; 64] = {
     let mut steps = [0; 64];
     let mut step = 1;
     while step < steps.len() {
-        steps[step] = step as u64 * COUNTED;
+        steps[step] = step as u64 * NUMBERS_PER_STEP;
         step += 1;
     }
     steps
@@ -160,18 +160,21 @@ impl<N: RangeNumber> Iterator for Numbers<'_, N> {
             let first = self.start.forward(self.next);
             // The last ones come one by one, by the same call: a second one would keep the compiler from inlining it.
             let left = self.batch_end - self.next;
-            let (is_alone, blocks) =
-                if left < COUNTED { (true, 1) } else { (false, STEPS.len().min((left / COUNTED) as usize)) };
+            let (is_alone, blocks) = if left < NUMBERS_PER_STEP {
+                (true, 1)
+            } else {
+                (false, STEPS.len().min((left / NUMBERS_PER_STEP) as usize))
+            };
             for step in &STEPS[..blocks] {
                 let first = first.forward(*step);
-                for number in 0..COUNTED {
+                for number in 0..NUMBERS_PER_STEP {
                     folded = f(folded, first.forward(number));
                     if is_alone {
                         break;
                     }
                 }
             }
-            self.next += if is_alone { 1 } else { blocks as u64 * COUNTED };
+            self.next += if is_alone { 1 } else { blocks as u64 * NUMBERS_PER_STEP };
         }
         folded
     }

@@ -34,7 +34,7 @@ impl Context {
     /// The files are looked up now and read when a job runs.
     ///
     /// A folder stands for the files in it whose names do not begin with `_` or `.`. A folder inside of it is an error,
-    /// unless the setting `firesteel.files.recursive` says to read all files below. A file that a pattern reaches in
+    /// unless the setting `firesteel.files.recursive` makes it read all files below. A file that a pattern reaches in
     /// several ways is read once; one that stands twice in a list is read twice.
     ///
     /// ```

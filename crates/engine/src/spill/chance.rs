@@ -1,4 +1,4 @@
-//! Spills at random points, whatever memory there is, for tests of what spills.
+//! Spills at random points, regardless of free memory, for tests of what spills.
 
 use std::cell::RefCell;
 

@@ -16,7 +16,7 @@ enum Place<T> {
 }
 
 impl<T: Data> Kept<T> {
-    /// Takes all rows in; `name` says in messages what they are for.
+    /// Takes all rows in; `name` tells their purpose in messages.
     pub(crate) fn new(mut rows: impl Iterator<Item = T>, name: &'static str, task: &TaskContext) -> Self {
         let mut memory = Vec::new();
         let mut watch = Watch::<T>::new(name, task);

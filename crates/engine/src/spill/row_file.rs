@@ -20,7 +20,7 @@ pub(crate) struct RowFileWriter<T> {
     rows: u64,
 }
 
-/// Rows in a file that is gone when nobody can read it any more.
+/// Rows in a file that is removed with its last reader.
 pub(crate) struct RowFile<T> {
     file: SpillFile,
     rows: u64,

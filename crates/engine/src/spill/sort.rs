@@ -11,7 +11,7 @@ use crate::{data::Data, executor::TaskContext};
 const CHUNK_BYTES: usize = 1 << 20;
 /// The most runs that are merged at once.
 const FAN_IN_MAX: usize = 64;
-/// The next rows of merged runs may take so much, whatever room the task has.
+/// The next rows of merged runs may take so much, regardless of the task's free memory.
 const HEADS_BYTES_MIN: u64 = 1 << 20;
 
 /// Rows in any order in, sorted rows out; rows that compare equal stay in the order in which they came.

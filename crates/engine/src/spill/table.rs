@@ -29,7 +29,7 @@ pub(crate) struct SpillTable<'a, K, F: Fold> {
 }
 
 impl<'a, K: Data + Hash + Eq, F: Fold> SpillTable<'a, K, F> {
-    /// An empty table with room for some keys; `name` says in messages what it is for.
+    /// An empty table with room for some keys; `name` tells its purpose in messages.
     pub(crate) fn new(fold: F, keys: usize, name: &'static str, task: &'a TaskContext) -> Self {
         Self::at_level(fold, keys, 0, name, task)
     }

@@ -9,8 +9,8 @@ use crate::{
     executor::{TaskContext, abort_out_of_memory},
 };
 
-/// The most rows between two looks.
-const LOOK_ROWS_MAX: usize = 64;
+/// The most rows between two checks of the task's memory.
+const CHECK_ROWS_MAX: usize = 64;
 
 /// A structure of the running task that holds rows of type `T` and can spill, and when to look next whether it must.
 ///
@@ -54,13 +54,13 @@ impl<T> Watch<T> {
         (self.until_look, self.limit) = (rows_until_look::<T>(), BatchLimit::start());
     }
 
-    /// Counts a row; says whether it is time to look.
+    /// Counts a row; returns whether it is time to check memory.
     #[inline]
     pub(crate) fn tick(&mut self) -> bool {
         self.ticks(1)
     }
 
-    /// Counts several rows; says whether it is time to look.
+    /// Counts several rows; returns whether it is time to check memory.
     #[inline]
     pub(crate) fn ticks(&mut self, rows: u32) -> bool {
         self.until_look = self.until_look.saturating_sub(rows);
@@ -89,7 +89,7 @@ impl<T> Watch<T> {
         }
     }
 
-    /// What the task holds more than before the structure was made; nothing where nobody counts.
+    /// What the task holds more than before the structure was made; 0 where allocations are not counted.
     pub(crate) fn measured_bytes(&self) -> u64 {
         (meter::live() - self.before).max(0).cast_unsigned()
     }
@@ -118,7 +118,7 @@ impl<T> Watch<T> {
 
 /// Rows until the next look, if they own little. Tests make them random.
 fn rows_until_look<T>() -> u32 {
-    let rows = const { BatchLimit::rows::<T>(LOOK_ROWS_MAX) as u32 };
+    let rows = const { BatchLimit::rows::<T>(CHECK_ROWS_MAX) as u32 };
     #[cfg(test)]
     return super::chance::rows_until_look(rows);
     #[cfg(not(test))]

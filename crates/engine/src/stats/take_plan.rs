@@ -17,7 +17,7 @@ impl Default for TakeSettings {
     }
 }
 
-/// The jobs of one `take`: says which partitions to run next, and is told how many rows came.
+/// The jobs of one `take`: returns which partitions to run next, and is told how many rows came.
 ///
 /// Partitions are run in order, each exactly once, so rows put together job by job are in partition order.
 ///

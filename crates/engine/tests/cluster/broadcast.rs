@@ -8,7 +8,7 @@ use crate::{
     gate::{Gate, until},
 };
 
-/// A large value whose copies say when they go.
+/// A large value whose copies report when they are dropped.
 #[derive(Clone, Serialize, Deserialize)]
 struct Table {
     rows: Vec<u64>,

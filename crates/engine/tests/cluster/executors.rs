@@ -1,4 +1,4 @@
-//! Executors that end, for whatever reason, and where they listen.
+//! Executors that end, for any reason, and where they listen.
 
 use std::net::{TcpListener, TcpStream};
 
@@ -104,7 +104,7 @@ fn a_task_that_takes_far_more_than_its_executor_has_ends_that_process_and_not_th
     let ctx = cluster_with(|builder| builder.set("firesteel.task.maxFailures", 2).unwrap());
     let before = executors(&ctx);
 
-    // Nothing of it is ever touched, so that without a limit this would succeed.
+    // None of it is ever touched, so that without a limit this would succeed.
     let much = ctx.range_into(0..1_u64, 1).map(|_| vec![0_u8; 8 << 30].len());
     let error = much.count().unwrap_err().to_string();
 

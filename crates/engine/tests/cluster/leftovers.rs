@@ -1,4 +1,4 @@
-//! What is left when an application is over, in whatever way it ended.
+//! What is left when an application is over, however it ended.
 
 use std::{
     env, fs,
@@ -49,7 +49,7 @@ fn nothing_is_left_in_the_local_folders_when_a_context_was_dropped() {
     until(|| entries(folder).is_empty());
 }
 
-/// Ends the driver in the middle of a job, in a process of its own, in the way that the argument says.
+/// Ends the driver in the middle of a job, in a process of its own, in the way that the argument gives.
 fn executors_end_with_their_driver(test: &str, end: fn()) {
     if env::var(CASE).is_ok_and(|running| running == test) {
         let ctx = cluster_with(|builder| builder);

@@ -141,7 +141,7 @@ struct Unreadable;
 
 impl<'de> Deserialize<'de> for Unreadable {
     fn deserialize<D: Deserializer<'de>>(_: D) -> Result<Self, D::Error> {
-        Err(D::Error::custom("nobody can read this"))
+        Err(D::Error::custom("this cannot be read"))
     }
 }
 

@@ -1,4 +1,4 @@
-//! Code of the user's that panics where nobody expects it, and contexts that end at the wrong moment.
+//! Code of the user's that panics in unexpected places, and contexts that end at the wrong moment.
 
 use std::{
     cmp::Ordering,
@@ -50,7 +50,7 @@ const EVERYWHERE: [u8; 8] = [NOWHERE, CLONE, DROP, SERIALIZE, DESERIALIZE, HASH,
 
 impl Trap {
     fn spring(&self, place: u8) {
-        // Unwinding from a drop during another unwinding ends the process, whatever one does.
+        // Unwinding from a drop during another unwinding ends the process in any case.
         assert!(self.0 != place || thread::panicking(), "trapped at {place}");
     }
 }
@@ -159,7 +159,7 @@ fn user_code_that_panics_anywhere_fails_its_job_at_most_and_costs_no_slot() {
             for place in EVERYWHERE {
                 let what = format!("{name} with a trap at {place}");
                 let other = ctx.clone();
-                // Before the first job begins, a panic on the driver's side goes to whoever called.
+                // Before the first job begins, a panic on the driver's side goes to the caller.
                 let ended = in_time(&what, move || catch_unwind(AssertUnwindSafe(|| used(&other, place))));
                 if let Ok(Err(error)) = ended {
                     let error = error.to_string();

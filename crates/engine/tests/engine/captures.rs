@@ -1,4 +1,4 @@
-//! What the compiler says about a closure that captures.
+//! The compiler's message about a closure that captures.
 //!
 //! The check runs when code is generated, so a real compilation of a small program is needed to see its text.
 

@@ -113,7 +113,7 @@ fn files_are_named_by_rdd_and_partition_and_recovered_with_their_partitioner() {
 #[test]
 fn a_checkpoint_that_is_not_whole_is_refused_and_what_is_wrong_is_named() {
     with_directory(|ctx, _| {
-        // What is done to a checkpoint of ten parts, and what the error says.
+        // What is done to a checkpoint of ten parts, and the error.
         let damaged = |damage: &dyn Fn(&std::path::Path)| {
             let rdd = ctx.range_into(0..1000_u64, 10).checkpoint().unwrap();
             assert_eq!(rdd.count().unwrap(), 1000);

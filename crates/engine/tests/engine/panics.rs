@@ -42,7 +42,7 @@ struct Trap {
 
 impl Trap {
     fn spring(&self, used: Use) {
-        // Unwinding from a drop during another unwinding ends the process, whatever one does.
+        // Unwinding from a drop during another unwinding ends the process in any case.
         let is_safe = self.at != used || TaskContext::current().is_some() || thread::panicking();
         assert!(is_safe, "trapped at {used:?}");
     }

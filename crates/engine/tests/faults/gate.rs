@@ -36,7 +36,7 @@ impl Gate {
         fs::read_to_string(&came).unwrap().parse().unwrap()
     }
 
-    /// Lets everybody through, now and later.
+    /// Lets all through, now and later.
     pub(crate) fn open(&self) {
         fs::write(self.0.path().join("open"), "").unwrap();
     }

@@ -83,7 +83,7 @@ fn stored_partitions_are_of_one_run() {
     }
 }
 
-/// How an action says that it would have to mix two runs.
+/// The error of an action that would have to mix two runs.
 fn assert_does_not_mix(error: &Error) {
     let error = error.to_string();
     assert!(error.contains("indeterminate output ran again"), "{error}");

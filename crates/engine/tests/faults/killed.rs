@@ -23,7 +23,7 @@ fn sums() -> BTreeMap<u64, u64> {
     sums
 }
 
-/// Kills whoever comes to the gate first, then opens it.
+/// Kills the process that comes to the gate first, then opens it.
 fn kill_at(gate: &Gate) {
     let victim = gate.wait();
     signal(victim, Signal::KILL);
@@ -96,7 +96,7 @@ fn while_it_holds_cached_partitions() {
 fn while_it_sends_a_result() {
     let ctx = cluster().start().unwrap();
     let victim = executors(&ctx, 2)[0];
-    // In the moment when the driver begins to fetch a result from somebody.
+    // In the moment when the driver begins to fetch a result from an executor.
     let mut waits = Some(victim);
     let kill = move |event: &ListenerEvent| {
         if let ListenerEvent::TaskGettingResult { .. } = event

@@ -42,7 +42,7 @@ fn executors_end_with_their_driver() {
     }
 }
 
-/// Starts a job that would run for ever and says which processes run it.
+/// Starts a job that would run for ever and prints which processes run it.
 fn be_the_driver() {
     let ctx = Context::builder().master("local-cluster[2,1,1024]").start().unwrap();
     let ids: Vec<String> = executors(&ctx, 2).iter().map(ToString::to_string).collect();

@@ -28,7 +28,7 @@ mod support;
 
 use std::{sync::mpsc, thread, time::Duration};
 
-/// Runs `test` and fails if it takes longer than anyone should wait for it.
+/// Runs `test` and fails if it takes longer than `limit`.
 fn within(limit: Duration, test: impl FnOnce() + Send + 'static) {
     let (sender, is_done) = mpsc::channel();
     let running = thread::spawn(move || {

@@ -63,7 +63,7 @@ fn visible(folder: &Path) -> Vec<String> {
     names
 }
 
-/// Says to the child process what it shall save, and where.
+/// Tells the child process what it shall save, and where.
 const DRIVER: &str = "FIRESTEEL_TEST_SAVING_DRIVER";
 
 /// Runs this test again as a process of its own that saves to `out` and is to be killed.

@@ -30,7 +30,7 @@ pub(crate) struct Request {
 pub(crate) struct Answer {
     pub(crate) status: &'static str,
     pub(crate) headers: Vec<String>,
-    /// What the answer says about its length; `None` says nothing.
+    /// The length that the answer declares; `None` declares none.
     pub(crate) length: Option<usize>,
     pub(crate) body: Vec<u8>,
     /// The body is sent in pieces of so many bytes with a pause behind each.

@@ -18,12 +18,12 @@ use crate::{
 #[derive(Clone, Debug)]
 struct Side {
     rows: Pairs<u16>,
-    way: Way,
+    placement: Placement,
 }
 
 /// How an input comes to an operator.
 #[derive(Clone, Copy, Debug)]
-enum Way {
+enum Placement {
     /// In so many partitions; its rows are shuffled.
     Plain(u32),
     /// Dealt like the result; its rows are read in place.
@@ -35,19 +35,19 @@ type Value = (bool, u16);
 
 impl Side {
     fn rows(&self) -> Pairs<Value> {
-        match self.way {
-            Way::Plain(0) => Vec::new(),
-            Way::Plain(_) | Way::InPlace => {
+        match self.placement {
+            Placement::Plain(0) => Vec::new(),
+            Placement::Plain(_) | Placement::InPlace => {
                 self.rows.iter().map(|(key, value)| (*key, (true, *value))).collect()
             }
         }
     }
 
     fn rdd(&self, ctx: &Context, partitions: u32) -> BoxRdd<(u8, Value)> {
-        match self.way {
-            Way::Plain(0) => ctx.empty_rdd().boxed(),
-            Way::Plain(partitions) => ctx.parallelize_into(self.rows(), partitions).boxed(),
-            Way::InPlace => {
+        match self.placement {
+            Placement::Plain(0) => ctx.empty_rdd().boxed(),
+            Placement::Plain(partitions) => ctx.parallelize_into(self.rows(), partitions).boxed(),
+            Placement::InPlace => {
                 let rows = ctx.parallelize_into(self.rows.clone(), 3);
                 let keys = rows.map(|(key, _)| (key, true)).reduce_by_key_into(partitions, |one, _| one);
                 keys.join_into(&rows, partitions).boxed()
@@ -65,9 +65,12 @@ fn side() -> impl Strategy<Value = Side> {
     let spread = prop::collection::vec((any::<u8>(), any::<u16>()), 0..60);
     let skewed = (0..60_u16).prop_map(|rows| (0..rows).map(|value| (7, value)).collect());
     let rows = prop_oneof![3 => few, 2 => spread, 1 => skewed];
-    let way =
-        prop_oneof![1 => Just(Way::Plain(0)), 4 => (1..20_u32).prop_map(Way::Plain), 3 => Just(Way::InPlace)];
-    (rows, way).prop_map(|(rows, way)| Side { rows, way })
+    let placement = prop_oneof![
+        1 => Just(Placement::Plain(0)),
+        4 => (1..20_u32).prop_map(Placement::Plain),
+        3 => Just(Placement::InPlace),
+    ];
+    (rows, placement).prop_map(|(rows, placement)| Side { rows, placement })
 }
 
 /// Runs `check` with random inputs and numbers of partitions on each backend.

@@ -79,7 +79,7 @@ fn append(digest: u64, x: u64) -> u64 {
     digest.wrapping_mul(31).wrapping_add(x)
 }
 
-/// Map tasks with small and with large tables, in whatever order they end, in one process or in two.
+/// Map tasks with small and with large tables, in any order of their ends, in one process or in two.
 #[test]
 fn combined_rows_come_in_the_same_order_wherever_and_whenever_tasks_run() {
     let order = |master: &str| {

@@ -6,9 +6,9 @@ use serde::{Deserialize, Serialize};
 use crate::support::each_backend;
 
 #[derive(Clone, PartialEq, Serialize, Deserialize)]
-struct Nowhere;
+struct NoPartitions;
 
-impl Partitioner<u32> for Nowhere {
+impl Partitioner<u32> for NoPartitions {
     fn num_partitions(&self) -> u32 {
         0
     }
@@ -52,7 +52,7 @@ const INTO_NONE: [(&str, Run); 35] = [
     ("partition_by", |ctx| pairs(ctx).partition_by(-1).count()),
     ("partition_by", |ctx| pairs(ctx).partition_by(0_usize).count()),
     ("partition_by", |ctx| pairs(ctx).partition_by(HashPartitioner::new(0)).count()),
-    ("partition_by", |ctx| pairs(ctx).partition_by(KeyPartitioner::custom(Nowhere)).count()),
+    ("partition_by", |ctx| pairs(ctx).partition_by(KeyPartitioner::custom(NoPartitions)).count()),
     ("reduce_by_key", |ctx| pairs(ctx).reduce_by_key_into(0, |a, b| a + b).count()),
     ("fold_by_key", |ctx| pairs(ctx).fold_by_key_into(0, 0, |a, b| a + b).count()),
     ("aggregate_by_key", |ctx| {

@@ -55,7 +55,7 @@ fn in_order(values: impl IntoIterator<Item = u64>) -> (u64, u64) {
     })
 }
 
-/// The same, whatever their order.
+/// The same, regardless of their order.
 fn in_any_order(values: impl IntoIterator<Item = u64>) -> (u64, u64) {
     values.into_iter().fold((0, 0), |(n, sum), value| (n + 1, sum.wrapping_add((value + 1) * (value + 7))))
 }

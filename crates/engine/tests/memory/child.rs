@@ -23,7 +23,7 @@ pub(crate) fn tight_to(budget: u64, shipped: bool) -> Context {
     Context::builder().master("local[2]").conf(conf).shipped(shipped).start().unwrap()
 }
 
-/// Runs the test of this name again in a child process, where it runs `case`; says how much memory that took at most.
+/// Runs the test of this name again in a child process, where it runs `case`; returns its peak memory.
 ///
 /// Without the counting allocator it is run for its answers only: what operators estimate is not all that they hold.
 pub(crate) fn in_child(test: &str, case: impl FnOnce()) -> Option<u64> {

@@ -100,7 +100,7 @@ fn cached_partitions_are_dealt_anew_with_those_whose_map_outputs_are_damaged() {
 
         cut_one(folder, 5);
 
-        // The first job may have handed out cached rows when it finds the damage. Then it fails, and says so.
+        // The first job may have handed out cached rows when it finds the damage. Then it fails with an error.
         let rows = dealt.collect().or_else(|error| {
             assert!(error.to_string().contains("indeterminate output ran again"), "{error}");
             dealt.collect()
@@ -118,7 +118,7 @@ fn a_map_task_that_gives_other_rows_when_it_runs_again_rolls_back_what_was_made_
         on_disk_with(&Conf::new().set(setting, rolls_back).unwrap(), |ctx, folder| {
             let marker = TempDir::new().unwrap();
             let path = marker.path().join("is another run").to_str().unwrap().to_owned();
-            // Each row says which run made it: nothing that the lineage knows of.
+            // Each row tells which run made it: nothing that the lineage knows of.
             let rows = ctx.range_into(0..400_u64, 4).with(path.clone()).map(|path, x| {
                 let run = u64::from(Path::new(path).exists());
                 (x, (x / 100, run))

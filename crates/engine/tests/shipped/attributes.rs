@@ -62,7 +62,7 @@ fn environments<T: Awkward>(ctx: &Context) {
         let compared = ctx.range_into(0..2_u32, 2).with((value.clone(), index));
         let compared = compared.map(|(value, index), _| *value == T::values()[*index]);
         right_or_named::<T, _>("with", compared.collect(), &vec![true; 2]);
-        // What follows the environment in the shipped form is found, whatever it wrote.
+        // What follows the environment in the shipped form is found, regardless of what it wrote.
         let boxed =
             ctx.range_into(0..2_u32, 1).with(value).map(|_, x| x).union(&ctx.range_into(5..7, 1).boxed());
         right_or_named::<T, _>("with, in front of boxed", boxed.collect(), &vec![0, 1, 5, 6]);

@@ -1,6 +1,6 @@
 //! What crosses processes: rows and environments of every kind, and operators that read what they did not write.
 //!
-//! All of it without a line of `unsafe`: whatever an application does, wrong bytes are an error and never a crash.
+//! All of it without a line of `unsafe`: for any application, wrong bytes are an error and never a crash.
 
 #![forbid(unsafe_code)]
 #![allow(

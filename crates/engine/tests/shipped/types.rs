@@ -1,4 +1,4 @@
-//! Types whose serde attributes ask for more than bytes without names can say.
+//! Types whose serde attributes ask for more than bytes without names can express.
 
 use std::{collections::BTreeMap, fmt::Debug};
 

@@ -17,7 +17,7 @@ use tempfile::TempDir;
 
 /// How long something may take that must happen.
 const LIMIT: Duration = Duration::from_secs(60);
-/// Between two looks: whoever is waited for needs the core.
+/// Between two looks: the thread that is waited for needs the core.
 const PAUSE: Duration = Duration::from_millis(1);
 
 /// Tasks arrive at it and may wait in front of it. It is made of files, and goes to tasks as their environment.
@@ -63,7 +63,7 @@ impl Gate {
         });
     }
 
-    /// Arrives and waits inside a task for others; says whether so many came.
+    /// Arrives and waits inside a task for others; returns whether so many came.
     pub(crate) fn meet(&self, others: u64) -> bool {
         self.arrive();
         let began = Instant::now();

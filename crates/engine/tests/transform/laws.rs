@@ -146,7 +146,7 @@ const CASES: &[Case] = &[
     Case { name: "boxed", make: |rdd| rdd.boxed(), model: Clone::clone },
 ];
 
-/// The partitions of `rows` cut into `n`, as the documentation of `parallelize_into` says.
+/// The partitions of `rows` cut into `n`, as the documentation of `parallelize_into` specifies.
 fn cut(rows: &[i64], n: usize) -> Partitions {
     (0..n).map(|i| rows[i * rows.len() / n..(i + 1) * rows.len() / n].to_vec()).collect()
 }

@@ -118,7 +118,7 @@ fn the_feeder_ends_with_the_task_when_its_program_wants_no_more() {
 
         let before = fed.arrivals();
         ctx.range_into(0..100_000, 2).count().unwrap();
-        assert_eq!(fed.arrivals(), before, "nobody feeds after the task");
+        assert_eq!(fed.arrivals(), before, "no thread feeds after the task");
     });
 }
 

@@ -213,7 +213,7 @@ impl BarrierCoordinator {
                 Sync::Waiting { deadline, waiters } => {
                     waiting += 1;
                     assert!(self.deadlines.contains(&(*deadline, *set)), "{set} waits with a deadline");
-                    assert!((1..stage.tasks as usize).contains(&waiters.len()), "{set} waits for somebody");
+                    assert!((1..stage.tasks as usize).contains(&waiters.len()), "{set} waits for more tasks");
                 }
             }
         }

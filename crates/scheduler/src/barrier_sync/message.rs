@@ -44,7 +44,7 @@ pub struct SyncRequest {
 pub enum SyncCall {
     /// Wait for all.
     Barrier,
-    /// Wait for all, and get everybody's message.
+    /// Wait for all tasks, and get the messages of all.
     AllGather { message: Arc<str> },
 }
 

@@ -246,7 +246,7 @@ fn a_killed_waiter_is_answered_at_once_and_the_others_wait_on() {
     assert_eq!(harness.coordinator.next_deadline(), Some(at(1) + TIMEOUT));
     assert_eq!(harness.kill(1), [failed(1, SyncFailure::Killed)]);
 
-    assert_eq!(harness.coordinator.next_deadline(), None, "nobody waits");
+    assert_eq!(harness.coordinator.next_deadline(), None, "no task waits");
 }
 
 /// Behaviours: BAR-014.

@@ -13,7 +13,7 @@ pub struct ClientConfig {
     pub registration_timeout: Duration,
     /// How often the masters are asked, the first time included.
     pub registration_tries: u32,
-    /// How often a client that lost its master says again that it is there.
+    /// Interval at which a client that lost its master registers again.
     pub reconnect_interval: Duration,
 }
 

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::{event::RequestId, message::AppToMaster};
 use crate::deploy::MasterAddress;
 
-/// An order to whoever drives the client. They are carried out in the order given.
+/// An order to the runtime that drives the client. Orders are carried out in sequence.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[expect(missing_docs, reason = "the field names say it")]
 pub enum ClientEffect {
@@ -58,6 +58,6 @@ pub enum ClientIgnored {
     AlreadyRegistered { master: MasterAddress },
     /// Nothing was asked that this answers.
     NothingAsked,
-    /// An executor got on, and nobody has to do anything about it.
+    /// An executor made progress, which needs no action.
     Progress { executor: ExecutorId },
 }

@@ -17,7 +17,7 @@ use crate::{
 
 /// An application's client of the standalone cluster.
 ///
-/// Feed it [`ClientEvent::Started`] first, then whatever happens; wake it with [`ClientEvent::Tick`] at
+/// Feed it [`ClientEvent::Started`] first, then each event as it happens; wake it with [`ClientEvent::Tick`] at
 /// [`Client::next_deadline`].
 #[derive(Clone, Debug)]
 pub struct Client {
@@ -48,7 +48,7 @@ enum Phase {
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Asked {
     about: Question,
-    /// Who waits; nobody for what the client asks by itself.
+    /// The request to answer; none for what the client asks by itself.
     request: Option<RequestId>,
 }
 
@@ -103,7 +103,7 @@ impl Client {
         }
     }
 
-    /// Whether nobody waits for an answer.
+    /// Whether no request waits for an answer.
     pub fn is_quiescent(&self) -> bool {
         self.asked.is_empty()
     }
@@ -187,7 +187,7 @@ impl Client {
             Phase::Connected { app: known, .. } | Phase::Disconnected { app: known, .. } if *known == app => {
                 ignore(ClientIgnored::AlreadyRegistered { master }, out);
             }
-            // Left there, it would hold executors that nobody uses.
+            // Left registered there, the application would hold executors that it does not use.
             Phase::Connected { .. } | Phase::Disconnected { .. } | Phase::Ended => {
                 let message = AppToMaster::UnregisterApplication { app };
                 out.push(ClientEffect::ToMaster { master: master.clone(), message });
@@ -393,7 +393,7 @@ fn on_executor_updated(
     }
 }
 
-/// Says that an event changed nothing.
+/// Reports that an event changed nothing.
 fn ignore(reason: ClientIgnored, out: &mut Vec<ClientEffect>) {
     out.push(ClientEffect::Ignored { reason });
 }

@@ -1,4 +1,4 @@
-//! What an application says to a master.
+//! Messages from an application to a master.
 
 use firesteel_types::AppId;
 use serde::{Deserialize, Serialize};

@@ -1,7 +1,8 @@
 //! The application's side of the standalone cluster: how a driver finds a master and keeps it.
 //!
-//! [`Client`] is a pure machine: what it hears from masters and from the driver comes in as a [`ClientEvent`], what it
-//! wants said and told goes out as [`ClientEffect`]s. It connects to nobody, calls nobody back and reads no clock.
+//! [`Client`] is a pure machine: messages of masters and requests of the driver come in as [`ClientEvent`]s, messages
+//! to send and reports to the driver go out as [`ClientEffect`]s. It opens no connection, calls nothing back and reads
+//! no clock.
 //!
 //! ```text
 //!        Started            registered             connection lost
@@ -13,7 +14,7 @@
 //!
 //! The decisions are Spark's (`StandaloneAppClient`). Where this machine differs on purpose:
 //!
-//! - A master that recovers does not look for its applications. The client comes back by itself and says its id, so a
+//! - A master that recovers does not look for its applications. The client comes back by itself and sends its id, so a
 //!   driver need not accept connections of masters.
 //! - An application that the master has given up hears so when it comes back, and is dead. Spark's would wait for
 //!   executors for ever.

@@ -316,7 +316,7 @@ fn a_new_master_is_acknowledged_and_told_what_the_old_one_granted() {
     let granted = harness.answer("m2", Reply::ExecutorsRequested { accepted: true });
 
     assert_eq!(changed, [acknowledge_at("m2"), request_at("m2", 2), connected()]);
-    assert_eq!(granted, [], "nobody waits for that answer");
+    assert_eq!(granted, [], "no request waits for that answer");
     assert_eq!(harness.pass(secs(600)), []);
     assert_eq!(harness.lose("m1"), [ignored(ClientIgnored::NotActiveMaster { master: "m1".into() })]);
 }

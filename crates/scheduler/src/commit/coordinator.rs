@@ -26,7 +26,7 @@ pub struct OutputCommitCoordinator {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct StageRights {
     max_partition: PartitionId,
-    /// Who may commit. Only partitions somebody asked for are in it: most stages never ask.
+    /// The attempt that may commit each partition. Only partitions with a request are in it: most stages never ask.
     holders: BTreeMap<PartitionId, Committer>,
     failed: BTreeSet<(PartitionId, Committer)>,
     /// Stage attempts below this one were rolled back: what they write was computed from rows that were replaced.
@@ -84,7 +84,7 @@ impl OutputCommitCoordinator {
         assert_eq!(rights.max_partition, max_partition, "{stage} cannot change its number of partitions");
     }
 
-    /// Takes the end of `stage`, after which nobody may commit anything for it.
+    /// Takes the end of `stage`, after which no attempt may commit anything for it.
     pub fn on_stage_ended(&mut self, stage: StageId) {
         self.stages.remove(&stage);
     }
@@ -152,7 +152,7 @@ impl OutputCommitCoordinator {
         self.check_in_debug(stage, partition);
     }
 
-    /// Who may commit `partition` of `stage`, if somebody may.
+    /// The attempt that may commit `partition` of `stage`, if there is one.
     pub fn holder(&self, stage: StageId, partition: PartitionId) -> Option<Committer> {
         self.stages.get(&stage)?.holders.get(&partition).copied()
     }

@@ -24,7 +24,7 @@ impl DagScheduler {
         cause: Option<TaskFailure>,
     ) {
         if !self.stages.contains_key(&id) {
-            return; // The stage went with its job; there is nobody to tell.
+            return; // The stage went with its job; no caller is left to tell.
         }
         let jobs: Vec<_> = self.jobs.keys().copied().filter(|job| self.job_needs(cx, *job, id)).collect();
         for job in jobs {

@@ -1,4 +1,4 @@
-//! Somebody wants jobs to end.
+//! Cancellation of jobs: by id, by stage, by group or tag, or all of them.
 
 use firesteel_types::{JobId, Properties, StageId};
 

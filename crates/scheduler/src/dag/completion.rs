@@ -114,7 +114,7 @@ impl DagScheduler {
                 self.mark_finished(cx, stage, None, WillRetry::No);
             }
             self.cancel_independent_stages(cx, id, &format!("{id} is finished"));
-            // Second copies and zombies of the result stage are of no use to anybody.
+            // Speculative copies and zombies of the result stage do useless work.
             let reason = "the stage is finished".to_owned();
             cx.to_tasks.push_back(TaskOrder::KillStage { stage, interrupt, reason });
             let generation = cx.blocks.generation(self.stage(stage).rdd);

@@ -134,7 +134,7 @@ impl DagScheduler {
         }
     }
 
-    /// Ends what runs of a stage, interrupting threads if the job that made it says so.
+    /// Kills the running attempts of a stage, interrupting threads if the job that made the stage asks for that.
     pub(super) fn kill_stage(&self, cx: &mut Shared, id: StageId, reason: &str) {
         let job = self.jobs.get(&self.stage(id).first_job);
         let interrupt = job.is_some_and(|job| job.properties.interrupts_on_cancel());

@@ -27,7 +27,8 @@ impl DagScheduler {
         self.files_lost_epoch.remove(&executor);
     }
 
-    /// An executor is gone. Its shuffle files are too, unless somebody else serves them.
+    /// Takes the loss of an executor. Its shuffle files are lost too, unless the shuffle service of its worker serves
+    /// them.
     pub(super) fn on_executor_lost(
         &mut self,
         cx: &mut Shared,
@@ -74,7 +75,7 @@ impl DagScheduler {
         if let Some(host) = loss.host {
             cx.map_outputs.remove_host(host);
         }
-        // Whoever named the host may have named a wrong one.
+        // The report may name a wrong host.
         if loss.host.is_none() || cx.map_outputs.outputs_on(loss.executor) > 0 {
             cx.map_outputs.remove_executor(loss.executor);
         }
@@ -84,7 +85,7 @@ impl DagScheduler {
         cx.map_outputs.remove_host(host);
     }
 
-    /// Nobody can reach a shuffle any more. A stage that still reads it finds that out and is aborted.
+    /// Forgets a shuffle that no RDD can reach any more. A stage that still reads it finds that out and is aborted.
     pub(crate) fn on_shuffle_dropped(&mut self, cx: &mut Shared, shuffle: ShuffleId) {
         self.unrepeatable.remove(&shuffle);
         if !cx.map_outputs.unregister_shuffle(shuffle) {

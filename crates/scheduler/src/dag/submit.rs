@@ -235,8 +235,8 @@ impl DagScheduler {
         }
     }
 
-    /// Parks a stage until its parents are complete. Where they were given up and its jobs go on all the same, nobody
-    /// needs it, and nobody would wake it.
+    /// Parks a stage until its parents are complete. Where they were given up and its jobs go on all the same, no job
+    /// needs the stage, and no event would wake it.
     fn wait_for_parents(&mut self, cx: &mut Shared, id: StageId) {
         if self.missing_parents(cx, id).iter().any(|parent| self.is_under_way(*parent)) {
             self.waiting.insert(id);

@@ -44,7 +44,7 @@ const WORKER: &[Argument] = &[TIME, HOST, NUMBER];
 #[non_exhaustive]
 #[expect(missing_docs, reason = "the field names say it")]
 pub enum IdPatternError {
-    /// Nobody can have an empty id.
+    /// The pattern is empty, and so would the id be.
     #[error("the id pattern is empty; give one such as `{}`", IdPattern::DEFAULT_WORKER)]
     Empty,
     /// Ids are used as names of files and in commands.

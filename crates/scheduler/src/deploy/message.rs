@@ -1,4 +1,4 @@
-//! What worker and master say to each other.
+//! Messages between worker and master.
 //!
 //! Plain data, no behaviour. The connection a message came on is not part of it: the transport knows it.
 
@@ -74,7 +74,7 @@ pub enum WorkerToMaster {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[expect(missing_docs, reason = "the field names say it")]
 pub enum MasterToWorker {
-    /// The worker is taken in. `contacted` is the address it used; `duplicate` says that its id was known.
+    /// The worker is registered. `contacted` is the address it used; `duplicate` is set when its id was known already.
     RegisteredWorker { contacted: MasterAddress, duplicate: bool },
     /// The worker is refused.
     RegisterWorkerFailed { message: String },

@@ -1,8 +1,8 @@
-//! The language of the standalone cluster: what masters and workers say to each other, and the nouns in it.
+//! The protocol of the standalone cluster: messages between masters and workers, and the types in them.
 //!
-//! [`WorkerToMaster`] and [`MasterToWorker`] are the whole conversation. The events and effects of
-//! [`Master`](crate::master::Master) and [`Worker`](crate::worker::Worker) carry these very types, so whoever owns
-//! the sockets forwards a message as it is. The names are those of `org.apache.firesteel.deploy.DeployMessages`.
+//! [`WorkerToMaster`] and [`MasterToWorker`] are the whole protocol. The events and effects of
+//! [`Master`](crate::master::Master) and [`Worker`](crate::worker::Worker) carry these very types, so the runtime that
+//! owns the sockets forwards a message as it is. The names are those of `org.apache.firesteel.deploy.DeployMessages`.
 //!
 //! A conversation over one connection keeps its order, and a connection that breaks may lose the last messages of
 //! both sides. What must not be lost is therefore said again on the next connection: executor states and the ends
@@ -22,7 +22,7 @@
 //!    │ (unacknowledged states) SchedulerState ▶ │ takes what is listed as its own
 //! ```
 //!
-//! Nothing here decides anything; what applications and clients say to the master is in [`crate::master`].
+//! Nothing here decides anything; messages of applications and clients to the master are in [`crate::master`].
 
 mod artifact;
 mod command;

@@ -51,7 +51,7 @@ pub(crate) struct ResourceBook {
     total: Grant,
     cores: u64,
     memory_mib: u64,
-    /// How many hold each address; addresses that nobody holds are absent.
+    /// How many holders each address has; free addresses are absent.
     held: BTreeMap<ResourceName, BTreeMap<Arc<str>, u32>>,
 }
 

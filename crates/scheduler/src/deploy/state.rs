@@ -1,4 +1,4 @@
-//! The states of executors and drivers, as everybody in the cluster names them.
+//! The states of executors and drivers, as all processes of the cluster name them.
 
 use serde::{Deserialize, Serialize};
 
@@ -17,7 +17,7 @@ pub enum ExecutorState {
     Launching,
     /// Its process runs.
     Running,
-    /// Told to drain and leave; its end is expected and is nobody's fault.
+    /// Told to drain and leave; its end is expected and is not charged to the application.
     Decommissioned,
     /// Ended on the master's order.
     Killed,

@@ -1,7 +1,7 @@
 //! Which executors and nodes the whole application avoids, and until when.
 //!
-//! [`HealthTracker`] takes the failures of task sets that succeeded, and fetch failures where that is asked
-//! for. It does not see single task failures, and it does not end executors: it says in effects which must end.
+//! [`HealthTracker`] takes the failures of task sets that succeeded, and fetch failures where that is asked for. It
+//! does not see single task failures, and it does not end executors: its effects name those that must end.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -90,7 +90,7 @@ impl HealthTracker {
 
     /// Takes the failures that happened in the task set `set` before it succeeded.
     ///
-    /// Failures of a set that did not succeed must not be given: they say more about the job than about the
+    /// Failures of a set that did not succeed must not be given: they tell more about the job than about the
     /// executors. An executor or a node that is excluded already keeps its time.
     pub fn on_task_set_succeeded(
         &mut self,
@@ -109,7 +109,7 @@ impl HealthTracker {
             {
                 self.failures.remove(&executor);
                 self.exclude_executor(now, executor, in_set.host(), total as u32, out);
-                // Before the kills: whoever replaces the executors must find the node on the list.
+                // Before the kills: the cluster manager, which replaces the executors, must find the node on the list.
                 let node = self.exclude_node_of_failed_executors(now, in_set.host(), out);
                 self.kill_excluded_executor(executor, out);
                 if node == NodeVerdict::ExcludedNow {

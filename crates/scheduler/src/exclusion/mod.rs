@@ -5,7 +5,7 @@
 //! with the set. [`HealthTracker`] belongs to the application: it is fed when a task set succeeds, and its
 //! verdicts end after a timeout. [`ExclusionConfig`] holds the limits of both.
 //!
-//! Neither places tasks or ends executors: the task scheduler asks them before it places, and whoever drives
+//! Neither places tasks or ends executors: the task scheduler asks them before it places, and the runtime that drives
 //! the scheduler carries out each [`HealthEffect`].
 
 mod config;

@@ -105,9 +105,9 @@ impl TaskSetExcludelist {
 
     /// Takes the failure of an attempt of task `index` on `executor`, and posts what it excludes for the stage.
     ///
-    /// To be called before the task is put back in the queue. A failure that is not charged to the task (a
-    /// fetch failure, a kill, a denied commit, a loss that is not the application's fault) says nothing
-    /// against the executor and leaves the list as it is.
+    /// To be called before the task is put back in the queue. A failure that is not charged to the task (a fetch
+    /// failure, a kill, a denied commit, a loss that is not the application's fault) does not count against the
+    /// executor and leaves the list as it is.
     pub fn on_task_failed(
         &mut self,
         now: Timestamp,
@@ -126,7 +126,7 @@ impl TaskSetExcludelist {
             .executors
             .entry(executor)
             .or_insert_with(|| ExecutorFailures { host: host.clone(), tasks: BTreeMap::new() });
-        // Executors do not move, but whoever numbers them may use an id again.
+        // Executors do not move, but the cluster manager may use an id again.
         on_executor.host.clone_from(host);
         let task = on_executor.tasks.entry(index).or_insert(FailedTask { attempts: 0, last: now });
         task.attempts += 1;
@@ -146,7 +146,7 @@ impl TaskSetExcludelist {
         }
     }
 
-    /// Whether task `index` may not run on `executor`, which says nothing about the rest of the set.
+    /// Whether task `index` may not run on `executor`. Other tasks of the set may.
     pub fn is_executor_excluded_for_task(&self, executor: ExecutorId, index: TaskIndex) -> bool {
         self.mode == Mode::Exclude
             && self
@@ -156,7 +156,7 @@ impl TaskSetExcludelist {
                 .is_some_and(|task| task.attempts >= self.limits.attempts_per_executor)
     }
 
-    /// Whether task `index` may not run on `host`, which says nothing about the rest of the set.
+    /// Whether task `index` may not run on `host`. Other tasks of the set may.
     pub fn is_node_excluded_for_task(&self, host: &Host, index: TaskIndex) -> bool {
         self.mode == Mode::Exclude
             && self

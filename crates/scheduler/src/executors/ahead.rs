@@ -1,7 +1,7 @@
 //! Attempts that were sent to an executor ahead of a free slot.
 //!
-//! An executor begins what it is sent in the order in which it was sent, one attempt for each slot. So nobody has to
-//! say when an attempt that waits there begins: the first of them begins when an attempt ends. They wait only where
+//! An executor begins what it is sent in the order in which it was sent, one attempt for each slot. So the start of an
+//! attempt that waits there need not be reported: the first of them begins when an attempt ends. They wait only where
 //! everything that runs takes the same cpus as they do and nothing is free, so that each fits where another one was.
 
 use firesteel_types::{AttemptId, Cpus, ExecutorId, ResourceAssignment, Timestamp};
@@ -38,7 +38,7 @@ impl SlotSizes {
 }
 
 impl Executor {
-    /// Whether attempts of this size can be sent ahead: whatever ends first then leaves room for just one of them.
+    /// Whether attempts of this size can be sent ahead: any attempt that ends then leaves room for just one of them.
     pub(crate) fn is_full_of(&self, cpus: Cpus) -> bool {
         self.resources.cpus_free() == Cpus::ZERO && matches!(*self.sizes.0, [(size, _)] if size == cpus)
     }
@@ -115,7 +115,7 @@ impl Executors {
                 assert_eq!(
                     executor.resources.cpus_free(),
                     Cpus::ZERO,
-                    "nobody waits on {id} for what is free"
+                    "no attempt waits on {id} for what is free"
                 );
                 assert_eq!(executor.sizes.0.len(), 1, "attempts wait on {id} for others of their size");
             }

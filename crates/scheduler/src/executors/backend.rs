@@ -9,7 +9,7 @@ use crate::effect::Effect;
 /// The requests to the cluster manager.
 #[derive(Debug, Default)]
 pub(crate) struct Backend {
-    /// Executors wanted in all; empty until someone asks, then the cluster manager's own number holds.
+    /// Executors wanted in all; empty until the application asks, then the cluster manager's own number holds.
     totals: BTreeMap<ProfileId, u32>,
     /// Outstanding requests of each profile, oldest first.
     asked: BTreeMap<ProfileId, VecDeque<Asked>>,
@@ -35,12 +35,12 @@ pub(crate) struct EarlyDecommission {
 }
 
 impl Backend {
-    const MOST: u32 = i32::MAX as u32;
+    const EXECUTORS_MAX: u32 = i32::MAX as u32;
 
     /// More executors of the default profile are wanted.
     pub(crate) fn add(&mut self, now: Timestamp, additional: u32, out: &mut Vec<Effect>) {
         let before = self.totals.get(&ProfileId::DEFAULT).copied().unwrap_or(0);
-        let total = before.saturating_add(additional).min(Self::MOST);
+        let total = before.saturating_add(additional).min(Self::EXECUTORS_MAX);
         self.totals.insert(ProfileId::DEFAULT, total);
         self.note(now, ProfileId::DEFAULT, before, total);
         self.publish(out);

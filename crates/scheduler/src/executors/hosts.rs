@@ -102,7 +102,7 @@ impl Hosts {
         }
     }
 
-    /// Those of `ids` whose rack nobody has asked for yet; they count as asked for from now on.
+    /// Those of `ids` whose rack has not been asked for yet; they count as asked for from now on.
     pub(crate) fn ask_racks(&mut self, ids: impl IntoIterator<Item = HostId>) -> Vec<Host> {
         let mut names = Vec::new();
         for id in ids {

@@ -6,7 +6,7 @@ use firesteel_types::ExecutorId;
 
 /// Values by executor id, found without hashing.
 ///
-/// Executors are looked up many times for each task, and whoever numbers them counts from 0. So small ids index a
+/// Executors are looked up many times for each task, and cluster managers number them from 0. So small ids index a
 /// table of slots directly; the few large ones, such as the driver's own, go through a map.
 #[derive(Debug)]
 pub(crate) struct ExecutorTable<V> {

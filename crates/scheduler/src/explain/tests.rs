@@ -79,7 +79,7 @@ impl World {
         found
     }
 
-    /// Takes one reason out of the way, whatever it takes. What is busy gets `room` free cores.
+    /// Removes one reason to wait, by any means. What is busy gets `room` free cores.
     fn remove(&mut self, stage: StageId, nearest: ExecutorId, reason: &WaitReason, room: u32) {
         let executors = &mut self.scheduler.cx.executors;
         match reason {

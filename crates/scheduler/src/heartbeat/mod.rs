@@ -1,7 +1,7 @@
 //! Which executors are alive, judged by what was last heard of them.
 //!
-//! [`HeartbeatReceiver`] is the driver's side: it notes who was heard when, answers, and says who was silent for
-//! too long. [`HeartbeatSender`] is the executor's side: when to send, and when to give up.
+//! [`HeartbeatReceiver`] is the driver's side: it notes the last heartbeat of each executor, replies, and lists those
+//! that were silent for too long. [`HeartbeatSender`] is the executor's side: when to send, and when to give up.
 //! [`HeartbeatConfig`] holds the intervals of both. None of them sends anything or ends a process.
 
 mod config;

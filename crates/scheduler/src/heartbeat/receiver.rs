@@ -80,7 +80,7 @@ impl HeartbeatReceiver {
         }
     }
 
-    /// The context stopped: nobody expires any more, and nobody is asked to register.
+    /// The context stopped: no executor expires any more, and none is asked to register.
     pub fn on_stopped(&mut self) {
         self.phase = Phase::Stopped;
         self.last_seen.clear();
@@ -91,7 +91,7 @@ impl HeartbeatReceiver {
         match self.phase {
             Phase::Starting | Phase::Ready => {
                 if self.last_seen.is_empty() && self.next_check <= now {
-                    // There was nobody to look for when the check was due.
+                    // No executor was known when the check was due.
                     self.next_check = now + self.check_interval;
                 }
                 self.last_seen.insert(executor, now);
@@ -128,8 +128,8 @@ impl HeartbeatReceiver {
 
     /// Takes out the executors that were silent for longer than the timeout, once in each check interval.
     ///
-    /// Between two checks it answers with nobody. One check looks at every executor: that is cheaper than to keep
-    /// them in the order of their heartbeats, of which there are hundreds for every check.
+    /// Between two checks the list is empty. One check looks at every executor: that is cheaper than to keep them in
+    /// the order of their heartbeats, of which there are hundreds for every check.
     pub fn expired(&mut self, now: Timestamp) -> Vec<ExpiredExecutor> {
         if now < self.next_check {
             return Vec::new();
@@ -202,7 +202,7 @@ mod tests {
         assert_eq!(receiver.on_heartbeat(at(1), TWO, true), REREGISTER);
 
         receiver.on_heartbeat(at(179), ONE, true);
-        assert_eq!(receiver.expired(at(180)), [], "such a heartbeat makes nobody known");
+        assert_eq!(receiver.expired(at(180)), [], "such a heartbeat registers no executor");
     }
 
     /// Behaviours: HB-003.

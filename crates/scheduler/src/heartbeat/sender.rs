@@ -67,7 +67,7 @@ impl HeartbeatSender {
     pub fn on_sent(&mut self, now: Timestamp) {
         self.next_send += self.interval;
         if self.next_send <= now {
-            self.next_send = now + self.interval; // Missed heartbeats are of no use to anyone.
+            self.next_send = now + self.interval; // Missed heartbeats are not made up for.
         }
     }
 

@@ -17,8 +17,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! The bytes are handed out and kept by whoever drives the scheduler. Nothing is ever dropped here: a driver whose
-//! disk is too slow waits.
+//! The bytes are handed out and kept by the runtime that drives the scheduler. Nothing is ever dropped here: a driver
+//! whose disk is too slow waits.
 
 mod hash;
 mod reader;

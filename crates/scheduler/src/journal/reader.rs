@@ -6,7 +6,7 @@
 //! body    = postcard of Entry
 //! ```
 //!
-//! A journal that was cut off in the middle of an entry is read up to there, and the reader says so.
+//! A journal that was cut off in the middle of an entry is read up to there, and the reader reports it.
 
 use serde::{Deserialize, Serialize};
 

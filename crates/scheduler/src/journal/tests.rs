@@ -1,4 +1,4 @@
-//! A journal gives back what was recorded, and says what is wrong with it when it is damaged.
+//! A journal gives back what was recorded, and reports what is wrong when it is damaged.
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -134,7 +134,7 @@ fn garbage_is_an_error_and_never_a_panic() {
         let at = rng.below(damaged.len());
         damaged[at] ^= 1 << rng.below(8);
 
-        // Whatever the flipped bit says, reading ends, with an error or with other entries.
+        // For any flipped bit reading ends, with an error or with other entries.
         if let Ok(reader) = JournalReader::new(&damaged) {
             assert!(reader.take(1000).count() < 1000);
         }

@@ -43,7 +43,7 @@ pub enum OnTable {
     Wake { requesters: Vec<AttemptId>, table: MapTable },
     /// Ask the driver again: outputs were lost after it was asked, and this table may still list them.
     AskAgain,
-    /// Nothing: nobody asked for it, or those who did were told that it cannot be had.
+    /// Nothing: no task asked for it, or those that did were told that it cannot be had.
     Ignored,
 }
 
@@ -70,7 +70,7 @@ enum Then {
     Keep,
     /// The epoch advanced after the question.
     AskAgain,
-    /// The shuffle ended after the question: those who wait get the answer, nobody else will want it.
+    /// The shuffle ended after the request: the waiting tasks get the reply, and it is not cached.
     PassOn,
 }
 

@@ -8,8 +8,8 @@ use rustc_hash::FxBuildHasher;
 
 /// Map partitions in groups; each is in one group at most.
 ///
-/// Adding and removing cost the same whatever the size of the group, so that losing an executor costs what it
-/// held and not what the shuffle has.
+/// Adding and removing cost the same regardless of the size of the group, so that losing an executor costs what it held
+/// and not what the shuffle has.
 #[derive(Clone, Debug)]
 pub(super) struct Groups<K> {
     members: IndexMap<K, Vec<PartitionId>, FxBuildHasher>,

@@ -1,7 +1,7 @@
-//! What the sizes of map outputs say: statistics, and where a reducer would best run.
+//! Queries on the sizes of map outputs: statistics, and where a reducer would best run.
 //!
-//! Nothing here changes the tracker, and nothing starts a thread: [`MapOutputTracker::statistics_ranges`] says
-//! how to split a large sum, and whoever has threads splits it.
+//! Nothing here changes the tracker, and nothing starts a thread: [`MapOutputTracker::statistics_ranges`] returns how
+//! to split a large sum, for a caller with threads.
 
 use std::ops::Range;
 

@@ -169,7 +169,7 @@ impl ShuffleOutputs {
         Registered { replaced, checksum_changed }
     }
 
-    /// Removes the output of `map` if `executor` holds it, and says whether it did.
+    /// Removes the output of `map` if `executor` holds it, and returns whether it did.
     pub(super) fn remove(
         &mut self,
         map: PartitionId,

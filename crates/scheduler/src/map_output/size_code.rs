@@ -1,7 +1,7 @@
 //! One byte for the size of a block: its logarithm to base 1.1, rounded up.
 //!
 //! Byte 0 is the empty block and byte `k` stands for 1.1^k bytes, up to 33 GiB at 255. A decoded size is
-//! never below the true one (unless that is larger than the last byte can say) and at most a tenth above it.
+//! never below the true one (unless that is larger than the last byte stands for) and at most a tenth above it.
 //! The table is computed by the compiler in whole numbers, so that every machine has the same one.
 
 /// Bits behind the binary point while the powers are computed. The largest power has 36 bits before it.

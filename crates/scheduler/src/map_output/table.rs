@@ -1,7 +1,7 @@
 //! The table of a shuffle's map outputs as bytes, and the driver's cache of them.
 //!
-//! [`TableCache`] says whether a table must be encoded, how it travels, and which broadcast goes with a table
-//! that no longer holds. Making and destroying broadcasts is left to its owner.
+//! [`TableCache`] decides whether a table must be encoded, how it travels, and which broadcast goes with a table that
+//! no longer holds. Making and destroying broadcasts is left to its owner.
 
 use std::sync::Arc;
 
@@ -61,7 +61,7 @@ impl TableCache {
         }
     }
 
-    /// Keeps a table that was just encoded, and says how it travels: by the broadcast `id` if it has at least
+    /// Keeps a table that was just encoded, and returns how it travels: by the broadcast `id` if it has at least
     /// `min_broadcast_bytes`, else in the reply.
     pub fn store(&mut self, bytes: Vec<u8>, min_broadcast_bytes: u64, id: TableBroadcastId) -> ServedTable {
         let bytes: Arc<[u8]> = bytes.into();
@@ -147,7 +147,7 @@ pub fn decode_table(bytes: &[u8]) -> Result<MapTable, TableError> {
     table.outputs.into_iter().map(|output| output.map(read).transpose()).collect()
 }
 
-/// Why a table of map outputs cannot be read. Whoever asked must ask again.
+/// Why a table of map outputs cannot be read. The task that asked must ask again.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 #[expect(missing_docs, reason = "the field names say it")]

@@ -58,7 +58,7 @@ impl MapOutputTracker {
         self.shuffles.get(&shuffle).map(|outputs| (outputs.maps(), outputs.reducers))
     }
 
-    /// Forgets `shuffle` and its outputs, and says whether it was registered.
+    /// Forgets `shuffle` and its outputs, and returns whether it was registered.
     pub fn unregister_shuffle(&mut self, shuffle: ShuffleId) -> bool {
         let Some(mut outputs) = self.shuffles.remove(&shuffle) else { return false };
         self.stale.extend(outputs.table.invalidate());
@@ -80,10 +80,10 @@ impl MapOutputTracker {
         Ok(outputs.register(map, status, &mut self.stale))
     }
 
-    /// Removes the output of `map` if it is still the one on `executor`, and says whether it was.
+    /// Removes the output of `map` if it is still the one on `executor`, and returns whether it was.
     ///
-    /// The epoch advances either way: someone could not read from that executor, so what executors have cached
-    /// is out of date.
+    /// The epoch advances either way: a task could not read from that executor, so what executors have cached is out of
+    /// date.
     pub fn unregister_output(
         &mut self,
         shuffle: ShuffleId,

@@ -1,7 +1,7 @@
 //! The settings of the master, checked once at the start.
 //!
-//! [`MasterConfig`] is plain data; [`MasterConfig::check`] says whether a master can run with it. Where the
-//! settings come from is not known here.
+//! [`MasterConfig`] is plain data; [`MasterConfig::check`] tells whether a master can run with it. Where the settings
+//! come from is not known here.
 
 use std::time::Duration;
 

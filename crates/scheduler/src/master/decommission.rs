@@ -1,7 +1,7 @@
 //! Workers that are told to leave: they get nothing new, and their executors count as gone.
 //!
-//! Handlers of [`Master`]. The driver is told the host as well, because whatever shuffle output is on it will be
-//! lost when the executors go.
+//! Handlers of [`Master`]. The driver is told the host as well, because all shuffle output on it will be lost when the
+//! executors go.
 
 use std::collections::BTreeSet;
 

@@ -68,7 +68,7 @@ impl Master {
         completed.map(CompletedDriver::status)
     }
 
-    /// The worker of a driver says that it ended.
+    /// The worker of a driver reports that it ended.
     pub(super) fn on_driver_state_changed(
         &mut self,
         now: Timestamp,
@@ -81,7 +81,7 @@ impl Master {
         let acknowledgement = to_worker(peer, MasterToWorker::DriverStateAck { driver: driver.clone() });
         let is_there = self.drivers.get(&driver).map(|info| match &info.place {
             DriverPlace::Running { worker: its_worker } => *its_worker == worker,
-            // It ended before its worker could say that it runs there.
+            // It ended before its worker could report it as running there.
             DriverPlace::Unclaimed => true,
             DriverPlace::Waiting => false,
         });
@@ -93,7 +93,7 @@ impl Master {
         out.push(acknowledgement);
     }
 
-    /// A waiting driver ends at once. A running one ends when its worker says so.
+    /// A waiting driver ends at once. A running one ends when its worker reports its end.
     fn kill_driver(&mut self, now: Timestamp, driver: &DriverId, out: &mut Vec<MasterEffect>) {
         let info = self.drivers.get(driver).expect("the caller has looked");
         match &info.place {

@@ -1,8 +1,7 @@
 //! What the master wants done: messages to send, objects to store and to remove.
 //!
-//! Every message names the connection it goes to, so the runtime needs no table of its own to forward it. Effects
-//! are in order: whoever performs them keeps the order for each connection, and stores an object before it sends
-//! what follows.
+//! Every message names the connection it goes to, so the runtime needs no table of its own to forward it. Effects are
+//! in order: the runtime keeps the order for each connection, and stores an object before it sends what follows.
 
 use std::fmt;
 
@@ -159,7 +158,7 @@ pub enum IgnoredReason {
     NotLeading,
     /// This master is the leader already.
     AlreadyLeading,
-    /// Nobody asked for what is stored.
+    /// The stored objects were not asked for.
     NotLoading,
     /// A stored object clashes with one read before it.
     StoredTwice { name: ObjectName },
@@ -191,7 +190,7 @@ pub enum IgnoredReason {
     ImpossibleReport { worker: WorkerId },
     /// The driver is unknown or has ended.
     UnknownDriver { driver: DriverId },
-    /// The driver is not on the worker that says it ended.
+    /// The driver is not on the worker that reported its end.
     DriverNotThere { driver: DriverId, worker: WorkerId },
     /// A number of executors is below 0.
     NegativeTotal { app: AppId, profile: ProfileId },

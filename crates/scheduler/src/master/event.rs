@@ -1,7 +1,7 @@
 //! What the master hears: from its runtime, from workers, from applications and from clients.
 //!
-//! What workers say comes as it is, in the words of [`crate::deploy`]; the other messages keep the names of Spark's
-//! as well, so that a reader of Spark can search for them. A message that asks for something carries the
+//! Messages of workers come as they are, in the types of [`crate::deploy`]; the other messages keep the names of
+//! Spark's as well, so that a reader of Spark can search for them. A message that asks for something carries the
 //! [`Peer`] to answer. Nothing here is trusted: ids may be unknown, numbers too large, reports late.
 
 use std::{collections::BTreeMap, sync::Arc};
@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::deploy::{Command, WorkerDescription, WorkerToMaster};
 
-/// A connection, numbered by whoever owns the sockets. Never used again for another connection.
+/// A connection, numbered by the runtime that owns the sockets. Never used again for another connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Peer(pub u64);
 

@@ -116,8 +116,8 @@ impl Master {
         let is_held = self.workers.get(worker).is_some_and(|info| info.executors.contains_key(&executor));
         if !is_held {
             if let Some(app) = self.apps.get_mut(&executor.app) {
-                // It may have been ordered by another master. The worker may say this again, and must not be
-                // taken to speak of a later executor of the same number.
+                // It may have been ordered by another master. The worker may report this again, and must not be taken
+                // to mean a later executor of the same number.
                 app.skip_executor(executor.executor);
             }
             out.push(ignored(IgnoredReason::UnknownExecutor { executor }));

@@ -1,4 +1,4 @@
-//! What must hold between two events, whatever peers do.
+//! The invariants of a master: what must hold between two events for any messages of its peers.
 //!
 //! Walks everything, so it runs only in debug builds and tests.
 

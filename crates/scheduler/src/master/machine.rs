@@ -1,6 +1,6 @@
 //! The machine itself: its state, the one entry for events, its timers and what can be read of it.
 //!
-//! [`Master`] is the main type. Each kind of event has its handler in a file of its own; this file only says which.
+//! [`Master`] is the main type. Each kind of event has its handler in a file of its own; this file only dispatches.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -106,7 +106,7 @@ impl Master {
         })
     }
 
-    /// Takes an event and says what must happen.
+    /// Takes an event and returns what must happen.
     pub fn handle(&mut self, now: Timestamp, event: MasterEvent) -> Vec<MasterEffect> {
         let mut out = Vec::new();
         self.next_check.get_or_insert(now + self.config.worker_timeout);

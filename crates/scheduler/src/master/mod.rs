@@ -8,7 +8,7 @@
 //!            Elected            Recovered (nothing stored)
 //!  Standby ───────────▶ Standby ───────────────────────────────────────────▶ Alive
 //!                          │ Recovered (something stored)                      ▲
-//!                          ▼        everybody answered, or 60 s                │ at once
+//!                          ▼        all have answered, or 60 s                 │ at once
 //!                      Recovering ─────────────────────────────▶ CompletingRecovery
 //! ```
 //!
@@ -18,8 +18,8 @@
 //!   changed. Decommissioning a worker counts as a change: replacements start elsewhere at once.
 //! - A worker or application that comes back on a new connection keeps its entry and moves to that connection.
 //!   An application that registers twice on one connection gets its first id again.
-//! - A worker's report to a new master is checked: what the worker cannot hold, and what belongs to nobody, it is
-//!   told to kill. Until that report is in, its list of live executors kills nothing and it gets nothing to do.
+//! - A worker's report to a new master is checked: what the worker cannot hold, and what belongs to no application, it
+//!   is told to kill. Until that report is in, its list of live executors kills nothing and it gets nothing to do.
 //! - A worker gets nothing to do before it has listed what it runs, which it does at once when it is registered.
 //!   On a new connection it may have missed orders on the old one. What its list lacks never started: such
 //!   executors are lost, such drivers wait again.

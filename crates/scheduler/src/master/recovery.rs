@@ -1,7 +1,7 @@
-//! A new master takes over: it reads what was stored, asks everybody what runs, and goes on.
+//! A new master takes over: it reads what was stored, asks all workers and applications what runs, and goes on.
 //!
-//! Handlers of [`Master`]. Only descriptions are stored; where executors and drivers run is known to the workers,
-//! and what they say is checked before it is believed.
+//! Handlers of [`Master`]. Only descriptions are stored; where executors and drivers run is known to the workers, and
+//! their reports are checked before they are believed.
 
 use firesteel_types::{AppId, DriverId, Timestamp, WorkerId};
 
@@ -246,7 +246,7 @@ impl Master {
         }
     }
 
-    /// Completes the recovery when everybody has answered.
+    /// Completes the recovery when all stored workers and applications have answered.
     pub(super) fn complete_recovery_if_possible(&mut self, now: Timestamp, out: &mut Vec<MasterEffect>) {
         let Phase::Recovering { .. } = self.phase else { return };
         let is_unknown = |app: &AppInfo| app.state == AppState::Unknown;

@@ -9,7 +9,7 @@ use super::{Master, WorkerInfo};
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[expect(missing_docs, reason = "the field names say it")]
 pub enum AppWait {
-    /// There is nobody to start one.
+    /// No worker is registered that could start one.
     #[error("no worker has registered with the master: start one with `firesteel worker`")]
     NoWorkers,
     /// No worker could ever take one.

@@ -1,4 +1,4 @@
-//! What the master knows of one worker: what it has, what of it is used, and by whom.
+//! What the master knows of one worker: its resources, how much of them is used, and for what.
 //!
 //! [`WorkerInfo`] keeps the book of its resources together with the executors and drivers that use them,
 //! so the two cannot come apart. It sends nothing and decides nothing.
@@ -108,12 +108,12 @@ impl WorkerInfo {
         &self.description.host
     }
 
-    /// Cores that nobody uses.
+    /// Cores that are not in use.
     pub fn cores_free(&self) -> u32 {
         self.resources.cores_free()
     }
 
-    /// Memory that nobody uses, in mebibytes.
+    /// Memory that is not in use, in mebibytes.
     pub fn memory_free_mib(&self) -> u64 {
         self.resources.memory_free_mib()
     }
@@ -138,7 +138,7 @@ impl WorkerInfo {
         self.resources.give(need)
     }
 
-    /// Sets aside what the worker says is in use; false and nothing when it does not have that much.
+    /// Sets aside what the worker reports as in use; false and nothing when it does not have that much.
     pub(super) fn acquire_reported(&mut self, grant: &Grant) -> bool {
         self.resources.take_if_free(grant)
     }

@@ -43,7 +43,7 @@ impl PoolDescription {
     }
 }
 
-/// The texts found for one pool in an allocation file; `None` where the file says nothing.
+/// The texts found for one pool in an allocation file; `None` where the file has none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct PoolText<'t> {
     /// The pool's name, taken as it is.
@@ -59,9 +59,9 @@ pub struct PoolText<'t> {
 impl PoolText<'_> {
     /// Makes the description of a pool without children.
     ///
-    /// Each field stands alone: one that is missing, blank or not understood gets its default and the others
-    /// keep their values. Those that are there but not usable are pushed to `defaulted`, so that whoever reads
-    /// the file can warn. A negative number is not usable either; Spark takes it and then orders by it.
+    /// Each field stands alone: one that is missing, blank or not understood gets its default and the others keep their
+    /// values. Those that are there but not usable are pushed to `defaulted`, so that the reader of the file can warn.
+    /// A negative number is not usable either; Spark takes it and then orders by it.
     pub fn describe(&self, defaulted: &mut Vec<DefaultedField>) -> PoolDescription {
         let default = PoolDescription::new(self.name);
         let mode = self.field(PoolField::Mode, self.mode, defaulted);

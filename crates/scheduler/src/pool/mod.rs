@@ -3,7 +3,7 @@
 //! The main type is [`PoolTree`]: a root, pools below it and task sets as leaves, each pool ordering its
 //! children by its own [`SchedulingMode`]. An offer round walks the task sets that have pending tasks in the
 //! order that held when the round began, and the tree keeps that order up to date as counts change, so that
-//! nothing is ever sorted. It does not know tasks, executors or resources: whoever owns it says how many tasks
+//! nothing is ever sorted. It does not know tasks, executors or resources: its owner reports how many tasks
 //! of a set run and whether it has more to launch. Nor does it read the allocation file: [`PoolText`] takes the
 //! texts a parser found in it.
 

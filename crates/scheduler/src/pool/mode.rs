@@ -11,7 +11,7 @@ pub enum SchedulingMode {
     /// Older jobs first; a later job only gets what the earlier ones leave.
     #[default]
     Fifo,
-    /// Whoever is furthest below its minimum share first, then whoever runs least for its weight.
+    /// The one furthest below its minimum share first, then the one that runs least for its weight.
     Fair,
 }
 

@@ -35,8 +35,8 @@ impl OrderKey {
     /// Behind every child, for those that take no part.
     pub(super) const NEVER: Self = Self { rank: u128::MAX, tie: u128::MAX };
 
-    /// A pool inside a FIFO pool: before all task sets, in the order of creation. Spark gives pools priority 0
-    /// and stage −1, which says the same.
+    /// A pool inside a FIFO pool: before all task sets, in the order of creation. Spark gives pools priority 0 and
+    /// stage −1, which has the same effect.
     pub(super) fn fifo_pool(created: u32) -> Self {
         Self { rank: 0, tie: u128::from(created) }
     }

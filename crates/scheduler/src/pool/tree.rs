@@ -53,7 +53,7 @@ pub enum PoolError {
 /// Each pool keeps a queue of the children that have something to launch, and only the children whose counts
 /// change are moved in it, so a change costs O(depth × log siblings), a step of a round the same, and a task set
 /// without pending tasks nothing. During a round ([`begin_round`](Self::begin_round)) the counts change at once
-/// but nobody moves, which is what makes the round's order the one of its beginning.
+/// but no entry moves, which is what makes the round's order the one of its beginning.
 ///
 /// A key that is not in the tree, or is added twice, is a mistake of the owner and panics.
 ///
@@ -212,8 +212,8 @@ impl PoolTree {
         id
     }
 
-    /// Adds a task set without running tasks; it is not offered anything until
-    /// [`set_schedulable`](Self::set_schedulable) says so.
+    /// Adds a task set without running tasks; it is not offered anything until it is made so by
+    /// [`set_schedulable`](Self::set_schedulable).
     ///
     /// `pool` is the job's `scheduler.pool` property. A name that is not known makes a new pool below the root
     /// with default settings. A FIFO root ignores it.
@@ -244,7 +244,7 @@ impl PoolTree {
         assert!(replaced.is_none(), "{key:?} is in the tree already");
     }
 
-    /// Takes a task set out, with whatever it still runs.
+    /// Takes a task set out, with the tasks it still runs.
     pub fn remove_set(&mut self, key: SetKey) {
         self.add_running(key, -self.running(key).cast_signed());
         self.set_schedulable(key, false);
@@ -255,7 +255,7 @@ impl PoolTree {
         }
     }
 
-    /// Says whether a task set has pending tasks and may launch them.
+    /// Sets whether a task set has pending tasks and may launch them.
     pub fn set_schedulable(&mut self, key: SetKey, schedulable: bool) {
         let set = self.set_mut(key);
         if set.schedulable == schedulable {

@@ -1,4 +1,4 @@
-//! What others may know of the tree: counts, pools, who goes before whom, and whether it is consistent.
+//! Queries on the pool tree: counts, pools, the order of task sets, and the consistency check.
 
 use super::mode::SchedulingMode;
 use super::order::OrderKey;
@@ -47,8 +47,8 @@ impl PoolTree {
         self.walk_down(|_, _| true)
     }
 
-    /// The same, if it would also be offered whatever becomes free next: no pool on the way shares (FAIR) between it
-    /// and others with pending tasks.
+    /// The same, if it would also be offered any resources that become free next: no pool on the way shares (FAIR)
+    /// between it and others with pending tasks.
     pub fn sole_claimant(&self) -> Option<SetKey> {
         self.walk_down(|pool, below| match pool.mode {
             SchedulingMode::Fifo => true,

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use firesteel_types::{Cpus, ResourceName, Share};
 
-/// Why amounts named by someone else do not match what an executor has.
+/// Why requested or reported amounts do not match what an executor has.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 #[expect(missing_docs, reason = "the field names say it")]

@@ -1,8 +1,8 @@
 //! The ledger of one executor: what it has and what of it is free.
 //!
-//! The main type is [`ExecutorResources`]. It keeps amounts only: which task holds what is known to whoever
-//! keeps the assignments. A task that needs nothing but cpus, which is nearly every task, costs a comparison
-//! and a subtraction; the addresses are looked at only for tasks that ask for some.
+//! The main type is [`ExecutorResources`]. It keeps amounts only: which task holds what is known to the owner of the
+//! assignments. A task that needs nothing but cpus, which is nearly every task, costs a comparison and a subtraction;
+//! the addresses are looked at only for tasks that ask for some.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -89,7 +89,7 @@ impl ExecutorResources {
         Self { cpus_total: cpus, cpus_free: cpus, custom: custom.collect() }
     }
 
-    /// Cpus nobody has taken.
+    /// Cpus that are not taken.
     #[inline]
     pub const fn cpus_free(&self) -> Cpus {
         self.cpus_free
@@ -107,7 +107,7 @@ impl ExecutorResources {
         self.cpus_free >= need.cpus && (need.is_cpus_only() || self.has_addresses(need))
     }
 
-    /// Takes what a task needs and says which addresses it got, or takes nothing when it does not fit.
+    /// Takes what a task needs and returns which addresses it got, or takes nothing when it does not fit.
     ///
     /// Whole amounts take entirely free addresses, parts the first address with enough left, both in the order
     /// of the addresses, so that one is filled before the next. Without custom resources the assignment is
@@ -169,7 +169,7 @@ impl ExecutorResources {
         })
     }
 
-    /// How many tasks the executor can run at once, whatever it runs now; at most `i32::MAX`.
+    /// How many tasks the executor can run at once, regardless of what it runs now; at most `i32::MAX`.
     pub fn total_slots(&self, need: &TaskNeed) -> u32 {
         self.slots(self.cpus_total, need, |addresses, each| {
             Share::slots_on_addresses(addresses.len() as u32, each)

@@ -1,8 +1,7 @@
 //! The resource profiles of one application.
 //!
-//! The main type is [`ProfileManager`]. A profile is checked before it is registered and never changes
-//! afterwards, so what its tasks need and what its executors have is worked out once. It does not ask anyone
-//! for executors.
+//! The main type is [`ProfileManager`]. A profile is checked before it is registered and never changes afterwards, so
+//! what its tasks need and what its executors have is worked out once. It does not request executors.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -45,7 +44,7 @@ impl ProfileManager {
     /// The property with the most tasks that run at once on an executor of the stage's profile.
     pub const MAX_TASKS_PER_EXECUTOR: &'static str = "resource.maxTasksPerExecutor";
 
-    /// Starts with the default profile, which gets id 0 whatever id it carries.
+    /// Starts with the default profile, which gets id 0 in place of its own.
     pub fn new(default: ResourceProfile, support: ProfileSupport) -> Result<Self, ProfileError> {
         let executor = default.executor.unwrap_or_default();
         let profile = ResourceProfile { id: ProfileId::DEFAULT, executor: Some(executor.clone()), ..default };
@@ -89,7 +88,7 @@ impl ProfileManager {
     }
 
     /// What the executors that run the profile's tasks have: its own request, with the default profile's cores
-    /// and memory where it says nothing.
+    /// and memory where it sets none.
     pub fn executor(&self, id: ProfileId) -> Option<&ExecutorRequest> {
         self.profiles.get(id.index()).map(|known| &known.executor)
     }
@@ -102,8 +101,8 @@ impl ProfileManager {
 
     /// Whether tasks of one profile may run on executors of another.
     ///
-    /// Executors serve their own profile. Without dynamic allocation nobody starts executors for a task-only
-    /// profile, so its tasks run on those of the default profile.
+    /// Executors serve their own profile. Without dynamic allocation no executors are started for a task-only profile,
+    /// so its tasks run on those of the default profile.
     #[inline]
     pub fn can_run_on(&self, task_profile: ProfileId, executor_profile: ProfileId) -> bool {
         task_profile == executor_profile
@@ -113,7 +112,7 @@ impl ProfileManager {
     }
 
     /// How many tasks of the profile can run at once on `executors`, each with its profile, be they busy or
-    /// free; at most `i32::MAX`, and none for a profile nobody registered.
+    /// free; at most `i32::MAX`, and none for a profile that is not registered.
     pub fn max_concurrent_tasks<'a>(
         &self,
         id: ProfileId,

@@ -155,7 +155,7 @@ impl Scheduler {
         self.cx.out.push(Effect::StopExecutors);
     }
 
-    /// An error that nobody expected: no job can be trusted to go on.
+    /// An unexpected error: no job can be trusted to go on.
     fn on_loop_failed(&mut self, message: &str) {
         let reason = format!("the scheduler's loop failed: {message}");
         self.dag.cancel_all(&mut self.cx, &reason);

@@ -82,7 +82,7 @@ impl Scheduler {
         }
     }
 
-    /// Contact is lost and nobody knows why yet: no offers, and its tasks are left as they are.
+    /// Contact is lost and the cause is not known yet: no offers, and its tasks are left as they are.
     pub(super) fn on_executor_disconnected(&mut self, executor: ExecutorId) {
         match self.cx.executors.update(executor, |known| std::mem::replace(&mut known.loss_pending, true)) {
             None => self.cx.ignore(Ignored::UnknownExecutor { executor }),
@@ -142,7 +142,7 @@ impl Scheduler {
         if adjust_target && !killed.is_empty() {
             self.cx.backend.lower(profiles, &mut self.cx.out);
         }
-        // Also when there is none: it is the answer to whoever asked.
+        // Also when there is none: it is the reply to the request.
         self.cx.out.push(Effect::KillExecutors { executors: killed, force });
     }
 

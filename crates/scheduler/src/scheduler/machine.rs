@@ -21,7 +21,7 @@ use crate::{
 
 /// Every scheduling decision of one application.
 ///
-/// Give it what happened and when, and do what it says:
+/// Give it each event with its time, and perform the effects that it returns:
 ///
 /// ```
 /// use firesteel_scheduler::{Effect, Event, ExecutorSpec, JobSpec, Partitions, Scheduler, SchedulerConfig};

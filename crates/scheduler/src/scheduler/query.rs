@@ -190,7 +190,7 @@ impl Scheduler {
     }
 
     /// The RDDs of which partitions are cached, in the order of ids, with the executors that hold each partition; what
-    /// is beyond the end of a list is held by nobody.
+    /// is beyond the end of a list is held by no executor.
     pub fn cached_rdds(&self) -> impl Iterator<Item = (&RddNode, &[Vec<ExecutorId>])> {
         let rdds = self.cx.blocks.rdds().into_iter();
         rdds.filter_map(|(id, holders)| Some((self.dag.lineage.get(id)?, holders)))
@@ -201,7 +201,7 @@ impl Scheduler {
         self.cx.executors.slots_in_all(profile, &self.cx.profiles)
     }
 
-    /// How many partitions an RDD gets when nobody says.
+    /// How many partitions an RDD gets by default.
     pub fn default_parallelism(&self) -> u32 {
         let cores = self.cx.executors.total_cpus().whole();
         let least = if self.cx.config.local { 1 } else { 2 };

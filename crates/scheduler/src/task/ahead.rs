@@ -3,11 +3,11 @@
 //! Slots are always filled first, everywhere. Only an executor on which something has just ended, and which is full
 //! again, is then sent tasks to begin after those that run. It gets about two milliseconds of work for each slot, by
 //! what the set's tasks really took, and never more than half of its share of what waits, so that the end of a stage
-//! comes to all executors at the same time. Nobody's claim is passed over: it is the first set in pool order that
+//! comes to all executors at the same time. No set's claim is passed over: it is the first set in pool order that
 //! may, if it need not share (FAIR) with others that wait too, and only with tasks that have no better place.
 //!
 //! The executor's side of the contract: it begins what it is sent in the order in which it was sent, as cpus become
-//! free, and its reports arrive in the order of what happened. Then each report that an attempt ended also says which
+//! free, and its reports arrive in the order of what happened. Then each report that an attempt ended also tells which
 //! one has begun. What is not wanted there after all is taken back (`take_back.rs`).
 
 use firesteel_types::ExecutorId;

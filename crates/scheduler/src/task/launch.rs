@@ -1,7 +1,7 @@
 //! How an attempt is sent to its executor, and how it begins.
 //!
 //! An attempt that gets a slot begins when it is sent. One that is sent ahead of a free slot holds nothing, and counts
-//! for nobody but its own set, until an attempt before it ends: then it begins. Listeners hear of an attempt when it
+//! only for its own set, until an attempt before it ends: then it begins. Listeners hear of an attempt when it
 //! begins, so one that never does was never there for them.
 
 use std::sync::Arc;
@@ -105,12 +105,12 @@ impl TaskScheduler {
         cx.out.push(Effect::LaunchTask(Box::new(description)));
     }
 
-    /// An attempt that was sent ahead begins: those before it have ended, or it says so itself.
+    /// An attempt that was sent ahead begins: those before it have ended, or its executor reports that it runs.
     pub(super) fn begin(&mut self, cx: &mut Shared, attempt: AttemptId) {
         let running = &mut self.running[&attempt];
         assert!(running.is_ahead(), "{attempt} begins once");
         running.phase = RunPhase::Launching;
-        // What it did until now was to wait, which nobody should take for a long run.
+        // Until now it waited, which must not count as run time.
         running.info.launched = cx.now;
         let (key, info, host) = (running.set, running.info, running.host);
         self.set_mut(key).ahead -= 1;

@@ -89,7 +89,7 @@ impl Levels {
     }
 
     /// The furthest level that an offer at `now` reaches, without moving there. A set with tasks that have no
-    /// preference is offered that level whatever its timer says, and takes node-local tasks on the way.
+    /// preference is offered that level regardless of its timer, and takes node-local tasks on the way.
     pub(crate) fn reached_at(&self, now: Timestamp, waiting: &Waiting, config: &LocalityConfig) -> Locality {
         let allowed = self.clone().allowed(now, waiting, config);
         if self.valid.contains(&Locality::NoPref) { allowed.max(Locality::NoPref) } else { allowed }

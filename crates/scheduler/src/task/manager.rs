@@ -135,7 +135,7 @@ impl TaskSetManager {
         self.tasks[index.index()].is_done
     }
 
-    /// The task that would be looked at first, whatever the offer.
+    /// The task that any offer would look at first.
     pub(super) fn next_waiting(&mut self) -> Option<TaskIndex> {
         let Self { pending, tasks, .. } = self;
         pending.next(|index| tasks[index.index()].is_waiting)

@@ -19,7 +19,7 @@ pub(super) enum AfterFailure {
 pub(super) enum Withdrawn {
     /// Its executor returned it.
     Returned,
-    /// Its executor ended it or is gone. Nobody can tell whether it had begun.
+    /// Its executor ended it or is gone. Whether it had begun is unknown.
     Lost,
 }
 
@@ -50,7 +50,7 @@ impl TaskSetManager {
         self.stop(info.index, info.attempt);
         self.ahead -= 1;
         let task = &mut self.tasks[info.index.index()];
-        // Nobody has seen the number of an attempt that was returned.
+        // The number of an attempt that was returned has not been reported to any listener.
         if why == Withdrawn::Returned && task.attempts == info.number.0 + 1 {
             task.attempts -= 1;
         }
@@ -76,7 +76,7 @@ impl TaskSetManager {
         }
     }
 
-    /// An attempt ended, whatever the outcome.
+    /// An attempt ended, with any outcome.
     pub(super) fn stop(&mut self, index: TaskIndex, attempt: AttemptId) {
         let was_running = self.running.remove(&attempt);
         assert!(was_running, "{attempt} is stopped once");

@@ -5,7 +5,7 @@ use std::time::Duration;
 use crate::config::KeepAhead;
 
 /// The work that waits on an executor for each of its slots: many times what a round trip to the driver takes, and
-/// too little for anybody to miss it elsewhere.
+/// too little to be missed on another executor.
 pub(super) const WORK_AHEAD: Duration = Duration::from_millis(2);
 
 /// What the finished tasks of a set took, the latest counting most.
@@ -39,7 +39,7 @@ impl Pace {
     }
 
     /// How many tasks are sent ahead for each slot: about [`WORK_AHEAD`], one at least, none when tasks are long or
-    /// nobody knows.
+    /// their duration is unknown.
     pub(super) fn depth(self, config: &KeepAhead) -> u32 {
         let Some(one) = self.mean().filter(|one| *one <= config.longest_task) else { return 0 };
         let count = WORK_AHEAD.as_micros() / one.as_micros().max(1);
@@ -63,7 +63,7 @@ mod tests {
 
     #[test]
     fn two_milliseconds_of_work_are_sent_ahead() {
-        assert_eq!(depth_after(&[]), 0, "nobody knows yet");
+        assert_eq!(depth_after(&[]), 0, "the duration is not known yet");
         let depths = [0, 10, 62, 100, 500, 1000, 1500, 2000, 3999, 4000].map(|us| depth_after(&[us]));
         assert_eq!(depths, [32, 32, 32, 20, 4, 2, 1, 1, 1, 1]);
         assert_eq!([4001, 100_000, u64::MAX].map(|us| depth_after(&[us])), [0, 0, 0]);

@@ -9,9 +9,9 @@ use crate::executors::{ExecutorTable, Executors, HostId, RackId};
 
 /// Lists of task indices, each used as a stack: the last entry goes first.
 ///
-/// A task is in every list where it could be looked for. Taking it from one does not remove it from the others;
-/// entries that no longer wait are dropped when they come to the end of a list. So adding and taking cost what
-/// they touch, whatever the number of tasks.
+/// A task is in every list where it could be looked for. Taking it from one does not remove it from the others; entries
+/// that no longer wait are dropped when they come to the end of a list. So adding and taking cost what they touch,
+/// regardless of the number of tasks.
 #[derive(Debug, Default)]
 pub(crate) struct PendingTasks {
     for_executor: ExecutorTable<Vec<TaskIndex>>,
@@ -119,7 +119,7 @@ impl PendingTasks {
         take(&mut self.all, judge)
     }
 
-    /// The task that would be looked at first, whatever its place.
+    /// The task that would be looked at first, at any place.
     pub(crate) fn next(&mut self, is_waiting: impl Fn(TaskIndex) -> bool) -> Option<TaskIndex> {
         trim(&mut self.all, is_waiting);
         self.all.last().copied()

@@ -32,7 +32,7 @@ impl Running {
         matches!(self.phase, RunPhase::Fetching(_))
     }
 
-    /// Whether it waits on its executor and has not begun, as far as anybody can tell.
+    /// Whether it waits on its executor and has not begun, as far as reports tell.
     pub(crate) fn is_ahead(&self) -> bool {
         matches!(self.phase, RunPhase::Ahead)
     }

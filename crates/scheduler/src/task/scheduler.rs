@@ -223,7 +223,7 @@ impl TaskScheduler {
         self.refresh_schedulable(key);
     }
 
-    /// Gives up a task set, and removes it if nothing of it runs.
+    /// Gives up a task set, and removes it if none of its attempts runs.
     pub(super) fn abort(&mut self, cx: &mut Shared, key: SetKey, reason: String, cause: Option<TaskFailure>) {
         self.give_up(cx, key, reason, cause);
         self.remove_if_finished(cx, key);
@@ -272,7 +272,7 @@ impl TaskScheduler {
         }
     }
 
-    /// How many tasks the active sets have, for whoever wants to know what looking at all of them costs.
+    /// How many tasks the active sets have: an estimate of what a walk over all of them costs.
     pub(crate) fn size(&self) -> usize {
         self.by_id.values().map(|key| self.set(*key).set.tasks.len()).sum()
     }

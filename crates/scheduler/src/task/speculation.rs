@@ -9,7 +9,7 @@ use crate::{config::SpeculationConfig, shared::Shared};
 
 /// What is known of the tasks of a set that succeeded here.
 ///
-/// Successes learned from another attempt of the stage are not in it: they say nothing about durations.
+/// Successes learned from another attempt of the stage are not in it: they have no duration.
 #[derive(Debug, Default)]
 pub(super) struct Finished {
     durations_us: Median,

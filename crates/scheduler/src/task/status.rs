@@ -280,7 +280,7 @@ impl TaskScheduler {
 
     /// A launched task never left the driver: its set is of no use.
     pub(crate) fn on_not_sent(&mut self, cx: &mut Shared, attempt: AttemptId, why: NotSent) {
-        // One that its executor has reported on was sent, whoever says otherwise.
+        // One that its executor has reported on was sent, even if the runtime reports otherwise.
         let is_unheard = |running: &&Running| matches!(running.phase, RunPhase::Ahead | RunPhase::Launching);
         let Some(running) = self.running.get(&attempt).filter(is_unheard) else {
             return cx.ignore(Ignored::UnknownAttempt { attempt });

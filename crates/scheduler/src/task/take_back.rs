@@ -1,7 +1,7 @@
 //! Taking tasks back that were sent ahead and have not begun.
 //!
 //! A queue that has not moved on in time was a mistake: its tasks turned out long, or its executor is slow or stuck.
-//! It is taken back when anybody could make use of that, a free slot elsewhere or a set with an older claim. What
+//! It is taken back when the tasks could run elsewhere: a free slot elsewhere or a set with an older claim. What
 //! should not begin at all is taken back at once: the tasks of a set that is closed, and those on an executor that
 //! drains or is excluded.
 //!
@@ -128,7 +128,7 @@ impl TaskScheduler {
         }
     }
 
-    /// When to look for queues that do not move, if somebody could make use of what waits in them.
+    /// When to look for queues that do not move, if another executor or set could use what waits in them.
     pub(super) fn next_look_at_queues(&self, cx: &Shared) -> Option<Timestamp> {
         let is_free = || !cx.executors.free().is_empty();
         let is_rival = |first: SetKey| self.set(first).ahead < self.ahead;
@@ -136,7 +136,7 @@ impl TaskScheduler {
         is_of_use.then(|| cx.now + WORK_AHEAD)
     }
 
-    /// Takes back the queues that have not moved on in time, where that is of use to somebody.
+    /// Takes back the queues that have not moved on in time, where another executor or set can use their tasks.
     pub(super) fn take_back_overdue(&mut self, cx: &mut Shared) {
         let mut patience = BTreeMap::new();
         let mut overdue = Vec::new();

@@ -48,7 +48,8 @@ impl DriverRun {
     }
 }
 
-const FIRST_WAIT: Duration = Duration::from_secs(1);
+/// Delay before the first restart of a supervised driver; each failed start doubles it.
+const FIRST_RESTART_DELAY: Duration = Duration::from_secs(1);
 
 impl Worker {
     pub(super) fn on_launch_driver(&mut self, launch: DriverLaunch, out: &mut Vec<WorkerEffect>) {
@@ -67,7 +68,8 @@ impl Worker {
             work_dir: self.driver_dir(&id),
             local_dirs: Vec::new(),
         });
-        self.drivers.insert(id, Driver { launch, run: DriverRun::Process(process), wait: FIRST_WAIT });
+        self.drivers
+            .insert(id, Driver { launch, run: DriverRun::Process(process), wait: FIRST_RESTART_DELAY });
     }
 
     fn check_driver(&self, launch: &DriverLaunch) -> Result<(), LaunchError> {
@@ -146,11 +148,11 @@ impl Worker {
             self.end_driver(id, DriverState::Killed, None, out);
         } else if driver.launch.supervise {
             driver.run = DriverRun::Waiting;
-            // A driver that ran for a while was not stopped by whatever made the starts before fail.
+            // A driver that ran for a while was not stopped by the cause of the failed starts before.
             if let ProcessPhase::Running { since } = process.phase
                 && now.since(since) > self.config.successful_run
             {
-                driver.wait = FIRST_WAIT;
+                driver.wait = FIRST_RESTART_DELAY;
             }
             let wait = driver.wait;
             driver.wait = wait.saturating_mul(2);

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::ids::{ProcessId, ProcessOwner};
 use crate::deploy::{Command, Grant, MasterAddress, WorkerToMaster};
 
-/// An order to whoever drives the worker. They are carried out in the order given.
+/// An order to the runtime that drives the worker. Orders are carried out in sequence.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[expect(missing_docs, reason = "the field names say it")]
 pub enum WorkerEffect {
@@ -28,7 +28,7 @@ pub enum WorkerEffect {
     StartProcess(Box<ProcessStart>),
     /// Send a signal to a process.
     Signal { process: ProcessId, signal: ProcessSignal },
-    /// A process outlived even the forced end and is given up; say so to people.
+    /// A process outlived even the forced end and is given up; the user should be told.
     Orphaned { process: ProcessId, owner: ProcessOwner },
     /// List what is under the work directory. Answered by `DirsListed`.
     ListDirs { work_dir: String },

@@ -82,7 +82,7 @@ impl Worker {
     }
 
     /// The local directories of an executor, inside those of its application. The latter are noted before they
-    /// are made, so that they are removed whatever happens in between.
+    /// are made, so that they are removed even if the start fails in between.
     fn local_dirs_of(&mut self, key: &ExecutorKey) -> Vec<String> {
         let roots = &self.config.local_roots;
         let make = || roots.iter().map(|root| format!("{root}/{}", key.app)).collect();

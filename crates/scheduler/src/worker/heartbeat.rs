@@ -15,7 +15,7 @@ impl Worker {
     }
 
     pub(super) fn on_heartbeat_due(&mut self, now: Timestamp, at: Timestamp, out: &mut Vec<WorkerEffect>) {
-        // Without a connection there is nobody to tell, and nothing to make up for later.
+        // Without a connection there is no master to tell, and nothing to make up for later.
         let _unsent = self.tell(WorkerToMaster::Heartbeat { worker: self.known_id() }, out);
         self.set_again(Timer::Heartbeat, at, self.config.heartbeat_interval, now);
     }

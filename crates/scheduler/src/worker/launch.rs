@@ -27,7 +27,7 @@ impl Worker {
         self.timers.cancel(&Timer::Kill(process));
     }
 
-    /// The owner of `process` and how far it is; says so when there is none.
+    /// The owner of `process` and how far it is; reports an ignored event when there is none.
     fn look_up(
         &self,
         process: ProcessId,
@@ -148,7 +148,7 @@ impl Worker {
         }
     }
 
-    /// Begins to end the process of `owner`, and says whether there is none to wait for.
+    /// Begins to end the process of `owner`, and returns whether there is none to wait for.
     pub(super) fn kill_process(
         &mut self,
         now: Timestamp,

@@ -25,7 +25,7 @@ use crate::deploy::{
 
 /// A worker of the standalone cluster.
 ///
-/// Feed it [`WorkerEvent::Started`] first, then whatever happens; wake it with [`WorkerEvent::Tick`] at
+/// Feed it [`WorkerEvent::Started`] first, then each event as it happens; wake it with [`WorkerEvent::Tick`] at
 /// [`Worker::next_deadline`]. After [`WorkerEffect::Exit`] it ignores everything.
 #[derive(Clone, Debug)]
 pub struct Worker {
@@ -281,7 +281,7 @@ pub(super) enum LaunchError {
     Decommissioned,
 }
 
-/// Says that an event changed nothing.
+/// Reports that an event changed nothing.
 pub(super) fn ignore(reason: WorkerIgnored, out: &mut Vec<WorkerEffect>) {
     out.push(WorkerEffect::Ignored { reason });
 }

@@ -3,7 +3,8 @@
 //! [`Worker`] is a pure machine: what it hears from masters, processes and directories comes in as a
 //! [`WorkerEvent`], what it wants done goes out as [`WorkerEffect`]s. It starts nothing, touches no file and
 //! sends nothing itself. It decides nothing about placement either: which executor runs here is the master's
-//! business. What it says to masters and hears from them is in [`crate::deploy`]. [`WorkerWatcher`] is the other end, inside an executor: it watches the worker that started it.
+//! business. Its messages to and from masters are in [`crate::deploy`]. [`WorkerWatcher`] is the other end, inside an
+//! executor: it watches the worker that started it.
 
 mod config;
 mod effect;

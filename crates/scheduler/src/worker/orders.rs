@@ -1,4 +1,4 @@
-//! What masters say, and whose word counts.
+//! Orders of masters, and which master is obeyed.
 
 use firesteel_types::Timestamp;
 

@@ -82,7 +82,7 @@ fn no_task_reaches_an_executor_before_it_has_launched() {
 }
 
 /// Two executors run one task each of another job, and two tasks wait for the third executor, which is busy
-/// too. The wait of both is over, and nobody has looked since.
+/// too. The wait of both is over, and no offer was made since.
 fn two_tasks_at_the_end_of_their_wait() -> World {
     let mut world = World::new();
     world.executors(0, &["h1", "h2", "h9"], 1).rdds([source(0, 3)]);

@@ -255,7 +255,7 @@ fn a_result_is_fetched_once() {
     let first = fetched(&mut world, FetchedResult::Fetched);
     let second = fetched(&mut world, FetchedResult::Lost);
 
-    assert_eq!(early.lines(), ["ignored: attempt-0 is not running"], "nobody was asked to fetch it");
+    assert_eq!(early.lines(), ["ignored: attempt-0 is not running"], "no fetch was ordered");
     assert_eq!(first.lines_with("succeeded"), ["job-0 succeeded"]);
     assert_eq!(second.lines(), ["ignored: attempt-0 is not running"]);
     world.assert_quiescent();

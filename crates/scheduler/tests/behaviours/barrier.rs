@@ -180,7 +180,7 @@ fn one_failure_ends_the_other_tasks_and_the_map_stage_runs_again_as_a_whole() {
             "* attempt-1 ends: boom".to_owned(),
             format!("* stage-0.0 failed: {why}"),
         ],
-        "the other task has finished, so there is nobody to kill"
+        "the other task has finished, so there is no attempt to kill"
     );
     assert_eq!(again.partitions(), [0, 1], "the output of the task that had finished is gone too");
     world.finish_map(2, &[10]);

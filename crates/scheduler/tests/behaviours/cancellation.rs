@@ -251,12 +251,12 @@ fn cancelling_a_tag_hits_the_jobs_that_had_it_and_tells_which() {
     world.submit(0);
 
     let cancelled = world.cancel(Cancel::Tag("nightly".to_owned()));
-    let nobody = world.cancel(Cancel::Tag("nightly".to_owned()));
+    let again = world.cancel(Cancel::Tag("nightly".to_owned()));
 
     let why = |job| format!("{job} failed: {job} cancelled: jobs with tag `nightly` were cancelled");
     assert_eq!(failures(&cancelled), [why("job-0"), why("job-2")]);
     assert_eq!(cancelled.lines_with("tag nightly cancelled"), ["tag nightly cancelled [job-0, job-2]"]);
-    assert_eq!(nobody.lines(), ["tag nightly cancelled []"]);
+    assert_eq!(again.lines(), ["tag nightly cancelled []"]);
     assert_eq!(world.scheduler.jobs().collect::<Vec<_>>(), [JobId(1), JobId(3)]);
 }
 

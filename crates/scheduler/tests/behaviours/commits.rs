@@ -23,7 +23,7 @@ fn a_denied_commit_is_no_failure_and_the_task_is_tried_again_without_end() {
     world.submit(0);
     assert_eq!(ask(&mut world, 0).lines(), ["commit stage-0.0 partition-0 try-0: Granted"]);
 
-    // The holder is denied when it asks again, so it neither commits nor fails, and nobody else may.
+    // The holder is denied when it asks again, so it neither commits nor fails, and no other attempt may.
     for number in 0..20 {
         let denied = ask(&mut world, number);
         let retried = world.fail(u64::from(number), TaskFailure::CommitDenied);

@@ -203,7 +203,7 @@ fn locations_are_fresh_when_failed_stages_are_submitted_again() {
     world.submit(2);
     world.finish_maps(&[0, 1], 1);
     world.fail(2, fetch_failed(0, 0, 0, "h1"));
-    // Somebody computed and cached the partition meanwhile, so the lost map output is not needed.
+    // Another task computed and cached the partition meanwhile, so the lost map output is not needed.
     let block = BlockUpdate { rdd: RddId(1), partition: PartitionId(0), generation: 0, present: true };
     world.send(Event::BlocksUpdated { executor: ExecutorId(1), blocks: vec![block] });
 

@@ -327,7 +327,7 @@ fn tasks_carry_the_epoch_of_their_set_and_it_rises_with_each_change() {
     assert_eq!(epochs, ["stage-0.0 0", "stage-0.0 0", "stage-1.0 2", "stage-1.0 2", "stage-0.1 5"]);
 }
 
-/// A map task that says it finished but brings no output, or one of the wrong size, cannot complete its stage.
+/// A map task that reports success but brings no output, or one of the wrong size, cannot complete its stage.
 ///
 /// Behaviours: DAG-040.
 #[test]

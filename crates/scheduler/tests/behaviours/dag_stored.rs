@@ -26,7 +26,7 @@ fn cached_behind(source: RddNode) -> World {
     world
 }
 
-/// An executor says that it stored, or removed, a partition of RDD 1 under a generation.
+/// An executor reports that it stored, or removed, a partition of RDD 1 under a generation.
 fn report(world: &mut World, executor: u32, partition: u32, generation: u32, present: bool) -> Effects {
     let block = BlockUpdate { rdd: RddId(1), partition: PartitionId(partition), generation, present };
     world.send(Event::BlocksUpdated { executor: ExecutorId(executor), blocks: vec![block] })

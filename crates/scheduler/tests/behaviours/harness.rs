@@ -149,12 +149,12 @@ impl World {
         last
     }
 
-    /// Someone wants jobs to end.
+    /// Asks for jobs to be cancelled.
     pub fn cancel(&mut self, what: Cancel) -> Effects {
         self.send(Event::CancelRequested { what, reason: None })
     }
 
-    /// The attempt says that it runs.
+    /// Reports the attempt as running.
     pub fn running(&mut self, attempt: u64) -> Effects {
         self.status(attempt, TaskStatus::Running)
     }
@@ -209,7 +209,7 @@ impl World {
         self.send(Event::ExecutorLost { executor: ExecutorId(executor), reason })
     }
 
-    /// Someone wants executors to come or go.
+    /// Asks for executors to come or go.
     pub fn scale(&mut self, scaling: Scaling) -> Effects {
         self.send(Event::ScalingRequested(scaling))
     }

@@ -77,7 +77,7 @@ fn nobody_is_told_to_register_again_once_the_context_is_stopped() {
 
     assert_eq!(beat(&mut world, 0, false).lines(), [format!("heartbeat executor-0: {SILENCE}")]);
     assert_eq!(beat(&mut world, 9, false).lines(), [format!("heartbeat executor-9: {SILENCE}")]);
-    assert_eq!(world.advance(secs(1000)).lines(), [""; 0], "nobody expires");
+    assert_eq!(world.advance(secs(1000)).lines(), [""; 0], "no executor expires");
 }
 
 /// Behaviours: HB-005.

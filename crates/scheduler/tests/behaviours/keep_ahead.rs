@@ -33,7 +33,7 @@ fn two_milliseconds_of_work_are_sent_ahead_once_a_task_was_short() {
     let submitted = world.submit(0);
     let finished = world.finish_in(0, 1000);
 
-    assert_eq!(submitted.attempts(), [0], "nobody knows how long a task takes");
+    assert_eq!(submitted.attempts(), [0], "the duration of a task is unknown");
     assert_eq!(
         finished.lines(),
         [
@@ -289,7 +289,7 @@ fn a_set_whose_tasks_wait_on_an_executor_that_goes_leaves_nothing_behind() {
     assert_eq!(
         lost.lines_with("attempt"),
         ["* attempt-1 ends: executor lost, not by app"],
-        "nobody ever heard of the others"
+        "the others were never reported"
     );
     world.advance(secs(1));
     world.assert_quiescent();
@@ -309,7 +309,7 @@ fn what_a_task_waited_on_its_executor_is_not_time_that_it_ran() {
     world.executors(0, &["h1"], 1).rdds([source(0, 40)]);
     world.submit(0);
     world.finish_in(0, 1000);
-    // Another executor is busy with what waits, so that nobody wants it back.
+    // Another executor is busy with what waits, so that it is not taken back.
     world.executor(1, "h2", 1);
 
     world.advance(Duration::from_millis(90));

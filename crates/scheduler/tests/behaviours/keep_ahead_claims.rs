@@ -1,4 +1,4 @@
-//! Nobody's claim suffers because tasks are sent before a slot is free: locality, pools, exclusion, resources.
+//! No set's claim suffers because tasks are sent before a slot is free: locality, pools, exclusion, resources.
 
 use std::collections::BTreeMap;
 
@@ -100,7 +100,7 @@ fn the_first_set_in_fifo_order_is_sent_ahead_and_the_next_when_it_has_nothing_le
     assert_eq!(sent[0], [(0, false), (0, true)], "half of what waits");
     assert_eq!(sent[1], [], "one task waits, and is first in line");
     assert_eq!(sent[2], [(0, false)]);
-    assert_eq!(sent[3], [(1, false)], "nobody knows how long its tasks take");
+    assert_eq!(sent[3], [(1, false)], "the duration of its tasks is unknown");
     assert_eq!(sent[4], [(1, false), (1, true), (1, true)]);
 }
 
@@ -250,7 +250,7 @@ fn tasks_wait_only_where_one_of_them_fits_into_each_slot() {
     };
 
     assert_eq!(sent_after(4, 2), 4, "two slots");
-    assert_eq!(sent_after(5, 2), 0, "somebody may want the core that is left");
+    assert_eq!(sent_after(5, 2), 0, "another set may want the core that is left");
 }
 
 #[test]

@@ -54,7 +54,7 @@ fn what_has_begun_is_not_returned_and_goes_on() {
     let began = world.finish_in(1, 1000);
 
     assert_eq!(returned.attempts(), [8]);
-    assert_eq!(later.lines(), [""; 0], "nobody is asked twice");
+    assert_eq!(later.lines(), [""; 0], "no executor is asked twice");
     assert_eq!(began.lines_with("starts"), ["* attempt-2 starts"]);
 }
 
@@ -152,7 +152,7 @@ fn an_attempt_that_was_taken_for_begun_may_still_be_returned() {
     assert_eq!(
         returned.lines_with("ends"),
         ["* attempt-2 ends: killed: taken back before it began"],
-        "nobody was told of attempt-3"
+        "no listener was told of attempt-3"
     );
     let again: Vec<_> =
         returned.launches().iter().map(|task| (task.partition.0, task.number.0, task.ahead)).collect();

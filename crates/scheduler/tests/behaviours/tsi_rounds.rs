@@ -106,7 +106,7 @@ fn every_custom_resource_must_be_free_too() {
     assert_eq!(freed.partitions(), [2]);
 }
 
-/// A job of two tasks in a cluster where nobody else does anything: each is placed where it belongs.
+/// A job of two tasks in an otherwise idle cluster: each is placed where it belongs.
 #[test]
 fn two_tasks_find_their_places_among_ten_thousand_executors() {
     let mut world = World::new();

@@ -168,7 +168,7 @@ impl Dice {
         list.get(self.below(list.len()))
     }
 
-    /// One of the choices, each as likely as its weight says.
+    /// One of the choices, with a probability by its weight.
     pub fn weighted<T: Copy>(&mut self, choices: &[(usize, T)]) -> T {
         let total = choices.iter().map(|(weight, _)| weight).sum();
         let mut at = self.below(total);

@@ -116,7 +116,7 @@ fn catch(what: impl FnOnce()) -> Result<(), String> {
     result.map_err(|_| LAST_PANIC.take())
 }
 
-/// Leaves out whatever is not needed for the case to fail in the same place.
+/// Leaves out the events that are not needed for the case to fail in the same place.
 fn shrink(case: Case, failure: Failure) -> (Case, Failure) {
     let place = place_of(&failure.message).to_owned();
     let mut best = (case, failure);

@@ -33,7 +33,7 @@ impl World {
         }
     }
 
-    /// A reducer cannot get a block, or says so.
+    /// A reducer cannot get a block, or wrongly reports so.
     pub fn fetch_failure(&mut self, dice: &mut Dice) {
         let Some(id) = self.running(dice) else { return };
         let attempt = &self.judge.attempts[&id];

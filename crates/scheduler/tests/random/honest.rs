@@ -1,4 +1,4 @@
-//! What executors answer that do what they are told and say what they see.
+//! Replies of executors that follow their orders and report what they see.
 
 use firesteel_scheduler::{
     Event, FetchedResult, MapOutput, ResultPlace, Scheduler, StageTaskKind, TaskOutcome, TaskStatus,
@@ -17,7 +17,7 @@ use crate::{
 /// More events than any case needs to come to rest. A case that needs more does not come to rest.
 const HEALING_EVENTS_MAX: usize = 4000;
 
-/// Deadlines in a row after which whoever waited for a better place has taken the next best one.
+/// Deadlines in a row after which a task that waited for a better place has taken the next best one.
 const IDLE_TICKS_MAX: u32 = 12;
 
 impl World {
@@ -91,7 +91,7 @@ impl World {
         })
     }
 
-    /// The faults stop: from now on everybody does what they should, and everything must come to an end.
+    /// The faults stop: from now on all processes follow the protocol, and everything must come to an end.
     pub fn heal(&mut self) {
         if self.judge.wants_stop && !self.judge.is_stopped {
             self.send(Event::ContextStopped);

@@ -9,7 +9,7 @@
 //! A failing run is made small and printed; the bug it shows gets a test of its own in `regressions`.
 
 #![expect(unreachable_pub, reason = "a test binary has no public face")]
-#![expect(clippy::panic, reason = "whoever judges panics when a promise is broken")]
+#![expect(clippy::panic, reason = "the judge panics when a promise is broken")]
 
 mod case;
 mod driver;

@@ -477,7 +477,7 @@ fn a_stage_is_not_submitted_on_the_strength_of_outputs_that_go_with_a_failed_fet
     world.submit(3);
     world.finish_map(0, &[1]);
     world.finish_map(1, &[1]);
-    // Nothing needs the stage that fails any more, so its child can go on. But the failure also says that the executor
+    // Nothing needs the stage that fails any more, so its child can go on. But the failure also means that the executor
     // is gone, and with it what the child reads.
     world.rdds([checkpointed(2, 1)]);
 

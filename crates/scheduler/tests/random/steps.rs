@@ -122,7 +122,7 @@ impl World {
         self.send(event);
     }
 
-    /// Something that an executor may say of an attempt that goes well.
+    /// A report that an executor may make of an attempt that goes well.
     fn progress_of(&self, id: AttemptId, dice: &mut Dice) -> Event {
         let attempt = &self.judge.attempts[&id];
         let executor = attempt.task.executor;
@@ -150,7 +150,7 @@ impl World {
         for (id, attempt) in self.judge.live_attempts() {
             if attempt.phase == Phase::Running && dice.chance(70) {
                 events.push(self.progress_of(id, dice));
-                // Those that wait behind it begin and end in their order, before anybody else hears of it.
+                // Those that wait behind it begin and end in their order, before any other report.
                 let ends =
                     !matches!(events.last(), Some(Event::StatusUpdate { status: TaskStatus::Running, .. }));
                 while ends
@@ -174,7 +174,7 @@ impl World {
             0 => TaskFailure::CommitDenied,
             1 => TaskFailure::ResultNotSerializable { message: "no".to_owned() },
             2 => TaskFailure::OutputExists { path: "/out".to_owned() },
-            3 | 4 => TaskFailure::killed("somebody did it"),
+            3 | 4 => TaskFailure::killed("killed on request"),
             5 => TaskFailure::ExecutorShuttingDown,
             6 => TaskFailure::Unknown,
             7 => TaskFailure::ResultLost,

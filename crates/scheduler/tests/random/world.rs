@@ -129,7 +129,7 @@ impl World {
         ExecutorId(self.next_executor - 1)
     }
 
-    /// Lets time pass. Executors that live say so in time, unless they are `silent`.
+    /// Lets time pass. Executors that live send their heartbeats in time, unless they are `silent`.
     pub fn pass(&mut self, by: Duration, silent: bool) {
         self.now += by;
         if !silent && self.now.since(self.last_heartbeat) >= self.config().heartbeat.interval {
@@ -137,7 +137,7 @@ impl World {
         }
     }
 
-    /// Every executor that lives says so.
+    /// Every executor that lives sends a heartbeat.
     pub fn heartbeats(&mut self) {
         self.last_heartbeat = self.now;
         let heartbeat = |executor: &ExecutorId| {

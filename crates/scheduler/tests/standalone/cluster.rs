@@ -117,7 +117,7 @@ impl Cluster {
         masters.chain(workers).chain(self.network.next_time()).min()
     }
 
-    /// Wakes everybody whose time has come.
+    /// Wakes every machine whose deadline has come.
     fn tick(&mut self) {
         for master in 0..self.masters.len() {
             let machine = self.masters[master].master.as_ref();

@@ -15,7 +15,7 @@ use crate::{
 };
 
 impl Cluster {
-    /// Sends what a worker says, over a new connection if need be.
+    /// Sends a worker's message, over a new connection if need be.
     pub(crate) fn send_to_master(&mut self, worker: usize, to: &MasterAddress, message: WorkerToMaster) {
         let master = at_address(to);
         let open = self.network.between(master, End::Worker(worker));
@@ -90,7 +90,7 @@ impl Cluster {
         }
     }
 
-    /// The application says that it is done.
+    /// The application reports that it is done.
     pub(crate) fn finish_app(&mut self, app: usize) {
         if let (Some(connection), Some(id)) = (self.apps[app].connection, self.apps[app].id.clone())
             && self.network.connection(connection).open
@@ -164,7 +164,7 @@ impl Cluster {
         }
     }
 
-    /// Makes a master the leader, if it is up and nobody else leads.
+    /// Makes a master the leader, if it is up and there is no other leader.
     pub(crate) fn elect(&mut self, master: usize) {
         if self.leader.is_none() && self.masters[master].master.is_some() {
             self.leader = Some(master);
@@ -172,10 +172,10 @@ impl Cluster {
         }
     }
 
-    /// Reads the store and connects to everybody in it; whoever is gone is noticed as a broken connection.
+    /// Reads the store and connects to all peers in it; one that is gone is noticed as a broken connection.
     pub(crate) fn recover(&mut self, master: usize) {
         let (mut apps, mut drivers, mut workers) = (Vec::new(), Vec::new(), Vec::new());
-        let mut nobody = Vec::new();
+        let mut broken = Vec::new();
         for object in self.store.values().cloned().collect::<Vec<_>>() {
             let end = match &object {
                 StoredObject::App(stored) => {
@@ -192,7 +192,7 @@ impl Cluster {
             };
             let mut peer = || {
                 let connection = self.network.connect(master, end.unwrap_or(End::Client));
-                nobody.extend(end.is_none().then_some(connection));
+                broken.extend(end.is_none().then_some(connection));
                 Peer(connection)
             };
             match object {
@@ -204,7 +204,7 @@ impl Cluster {
         let life = self.masters[master].life;
         let event = MasterEvent::Recovered { apps, drivers, workers };
         self.network.soon(Happening::MasterNews { master, life, event });
-        for connection in nobody {
+        for connection in broken {
             self.network.close(connection);
             let event = MasterEvent::Disconnected { peer: Peer(connection) };
             self.network.after(Duration::from_secs(2), Happening::MasterNews { master, life, event });

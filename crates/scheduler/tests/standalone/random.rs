@@ -91,7 +91,7 @@ impl Cluster {
         }
     }
 
-    /// Says something to the master as an application, if it can.
+    /// Sends an event to the master as an application, if it can.
     fn say_as(&mut self, app: usize, event: impl FnOnce(Peer) -> MasterEvent) {
         let open = self.apps[app].connection.filter(|&id| self.network.connection(id).open);
         if let Some(connection) = open {
@@ -235,7 +235,7 @@ macro_rules! seeded {
     )*};
 }
 
-// One test for each seed, so that the name of a failed one says how to repeat it.
+// One test for each seed, so that the name of a failed one tells how to repeat it.
 seeded! {
     the_cluster_settles_after_the_faults_of_seed_1: 0;
     /// A new master once gave out a number whose last bearer's end was still to be told.
@@ -246,7 +246,7 @@ seeded! {
     the_cluster_settles_after_the_faults_of_seed_987654321: 4;
 }
 
-/// One more that nobody has chosen.
+/// One more seed, derived from the others.
 #[test]
 fn the_cluster_settles_after_the_faults_of_a_seed_that_the_others_give() {
     run(SEEDS.iter().fold(0, |sum, &seed| Rng::new(sum ^ seed).next_u64()));

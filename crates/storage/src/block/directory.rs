@@ -33,7 +33,7 @@ pub struct Registration {
     pub max_memory: u64,
 }
 
-/// What the master says to a registration.
+/// The master's reply to a registration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Registered {
     /// Welcome.
@@ -42,7 +42,7 @@ pub enum Registered {
     Refused,
 }
 
-/// What the master says to a block update or a heartbeat.
+/// The master's reply to a block update or a heartbeat.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Answer {
     /// Noted.
@@ -68,7 +68,7 @@ pub trait Directory: Send + Sync {
     /// Makes a block manager known.
     fn register(&self, registration: &Registration) -> Registered;
 
-    /// Says where blocks are now.
+    /// Reports where blocks are now.
     fn report(&self, from: ExecutorId, updates: &[BlockUpdate]) -> Answer;
 
     /// Who holds a block.

@@ -75,7 +75,7 @@ impl DiskStore {
         Self { files, blocks: Mutex::default(), used: AtomicU64::new(0), next_temporary: AtomicU64::new(0) }
     }
 
-    /// Writes a block, which the caller has locked for writing, and says how large it is.
+    /// Writes a block, which the caller has locked for writing, and returns how large it is.
     ///
     /// `write` gives the bytes, once more if the first folder fails and there is another. With a limit, fails when all
     /// blocks together would take more bytes. After an error there is no trace of the block.
@@ -164,7 +164,7 @@ impl DiskStore {
         self.used.load(Ordering::Relaxed)
     }
 
-    /// Removes a block and says whether it was here.
+    /// Removes a block and returns whether it was here.
     pub fn remove(&self, id: BlockId) -> bool {
         let Some(OnDisk { path, size }) = self.blocks.lock().remove(&id) else { return false };
         self.used.fetch_sub(size, Ordering::Relaxed);

@@ -50,7 +50,7 @@ pub struct BlockFile {
     file: File,
     path: PathBuf,
     len: u64,
-    /// Removes the file when the last byte has been read or nobody wants more.
+    /// Removes the file when the last byte has been read or the reader is dropped.
     temporary: Option<TemporaryFile>,
 }
 

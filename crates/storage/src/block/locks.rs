@@ -1,8 +1,8 @@
 //! Which blocks exist in this process, and who reads or writes each: [`LockTable`].
 //!
-//! A block exists from the moment somebody locks it to create it until a writer removes it. What it holds is not known
+//! A block exists from the moment a task locks it to create it until a writer removes it. What it holds is not known
 //! here. Locks are few and short-lived but for one case: a task that computes a block keeps it locked until it is
-//! stored, and whoever wants the block waits for that rather than compute it too.
+//! stored, and other tasks that need the block wait for that rather than compute it too.
 //!
 //! ```text
 //! absent --lock_new--> written --downgrade--> read by n --unlock--> free
@@ -26,8 +26,8 @@ use parking_lot::{Condvar, Mutex, MutexGuard};
 use super::BlockId;
 use crate::memory::blocked;
 
-/// How long a waiter sleeps before it asks again whether it was cancelled.
-const NAP: Duration = Duration::from_millis(20);
+/// How often a wait for a lock checks whether the task was cancelled.
+const CANCEL_POLL_INTERVAL: Duration = Duration::from_millis(20);
 
 /// Who holds a lock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -39,7 +39,7 @@ pub enum LockOwner {
 }
 
 impl LockOwner {
-    /// An owner that nobody else is, for work that belongs to no task.
+    /// A new owner, for work that belongs to no task.
     pub fn unique() -> Self {
         static NEXT: AtomicU64 = AtomicU64::new(0);
         Self::Other(NEXT.fetch_add(1, Ordering::Relaxed))
@@ -55,12 +55,12 @@ impl fmt::Display for LockOwner {
     }
 }
 
-/// Whether to wait for a lock that somebody else holds.
+/// Whether to wait for a lock that another owner holds.
 #[derive(Clone, Copy)]
 pub enum Wait<'a> {
     /// Not at all.
     Never,
-    /// Until it is free, or until the function says yes.
+    /// Wait until it is free, or until the function returns true.
     UnlessCancelled(&'a dyn Fn() -> bool),
 }
 
@@ -83,8 +83,8 @@ impl fmt::Debug for Wait<'_> {
 #[non_exhaustive]
 #[expect(missing_docs, reason = "the field names say it")]
 pub enum LockError {
-    /// Somebody else holds it, and the caller did not want to wait.
-    #[error("{id} is locked by somebody else")]
+    /// Another owner holds it, and the caller did not want to wait.
+    #[error("{id} is locked by another owner")]
     Busy { id: BlockId },
 
     /// The caller was cancelled while it waited.
@@ -139,7 +139,7 @@ impl LockTable {
         Self::default()
     }
 
-    /// Locks a block for reading, and says at which level it is kept; `None` if it does not exist.
+    /// Locks a block for reading, and returns the level at which it is kept; `None` if it does not exist.
     ///
     /// An owner may read a block several times; each needs its [`unlock`](Self::unlock).
     pub fn lock_for_reading(
@@ -164,7 +164,7 @@ impl LockTable {
         }
     }
 
-    /// Locks a block for writing, and says at which level it is kept; `None` if it does not exist.
+    /// Locks a block for writing, and returns the level at which it is kept; `None` if it does not exist.
     ///
     /// Waits for readers and writers. An owner that reads or writes the block itself gets an error: it would wait for
     /// itself.
@@ -193,7 +193,7 @@ impl LockTable {
 
     /// Makes the caller the writer of a block that does not exist yet, or a reader of one that does.
     ///
-    /// While somebody else creates the block, waits to learn how that ends: the caller reads the block if it was
+    /// While another owner creates the block, waits to learn how that ends: the caller reads the block if it was
     /// stored, and is the next to create it if not.
     pub fn lock_new_for_writing(
         &self,
@@ -219,7 +219,7 @@ impl LockTable {
 
     /// Turns the caller's write lock into a read lock, before any other writer can come in between.
     ///
-    /// Changes nothing and says no if the caller is not the writer, or no longer: its task may have ended.
+    /// Changes nothing and returns false if the caller is not the writer, or no longer: its task may have ended.
     #[must_use = "without the lock the block may change or go"]
     pub fn downgrade(&self, id: BlockId, owner: LockOwner) -> bool {
         let mut state = self.state.lock();
@@ -234,7 +234,7 @@ impl LockTable {
         true
     }
 
-    /// Gives back one lock of a block, and says whether the caller had one.
+    /// Gives back one lock of a block, and returns whether the caller had one.
     ///
     /// It may have none: the end of a task releases everything, while a reader of that task may still be on its way to
     /// do the same.
@@ -252,7 +252,7 @@ impl LockTable {
 
     /// Removes a block; those who wait for it find it absent.
     ///
-    /// Changes nothing and says no if the caller is not the writer.
+    /// Changes nothing and returns false if the caller is not the writer.
     pub fn remove(&self, id: BlockId, owner: LockOwner) -> bool {
         let mut state = self.state.lock();
         if state.holds(id, owner) != Some(Held::Writing) {
@@ -265,7 +265,7 @@ impl LockTable {
         true
     }
 
-    /// Releases every lock of an owner, and says of which blocks.
+    /// Releases every lock of an owner, and returns the blocks.
     pub fn release_all(&self, owner: LockOwner) -> Vec<BlockId> {
         let mut state = self.state.lock();
         let held = state.held.remove(&owner).unwrap_or_default();
@@ -341,7 +341,7 @@ fn wait_for_change(state: &mut MutexGuard<'_, State>, id: BlockId, wait: Wait<'_
     let changed = block.changed.get_or_insert_default().clone();
     // The task that computes it may need memory, which the caller will not give back meanwhile.
     let _blocked = blocked();
-    changed.wait_for(state, NAP);
+    changed.wait_for(state, CANCEL_POLL_INTERVAL);
     // Asked without the table's lock: the function is not ours and may take its time.
     if MutexGuard::unlocked(state, is_cancelled) {
         return Err(LockError::Cancelled { id });

@@ -188,7 +188,7 @@ impl BlockManager {
 
     /// Makes itself known to the master, and tells it of all blocks.
     ///
-    /// If the master counts this executor as lost, the process has to end; [`is_refused`](Self::is_refused) says so
+    /// If the master counts this executor as lost, the process has to end; [`is_refused`](Self::is_refused) is true
     /// from then on.
     pub fn register(&self) -> Registered {
         let registration = Registration {
@@ -271,12 +271,12 @@ impl BlockManager {
         }
     }
 
-    /// Releases every lock of a task that has ended, and says of which blocks.
+    /// Releases every lock of a task that has ended, and returns the blocks.
     pub fn release_all(&self, owner: LockOwner) -> Vec<BlockId> {
         self.locks.release_all(owner)
     }
 
-    /// Removes a block as soon as nobody uses it, and says whether there was one.
+    /// Removes a block as soon as it is not in use, and returns whether there was one.
     pub fn remove(&self, id: BlockId, wait: Wait<'_>) -> Result<bool, LockError> {
         let owner = LockOwner::unique();
         if self.locks.lock_for_writing(id, owner, wait)?.is_none() {
@@ -294,17 +294,17 @@ impl BlockManager {
         self.locks.remove(id, owner);
     }
 
-    /// Removes all partitions of an RDD, and says how many there were.
+    /// Removes all partitions of an RDD, and returns how many there were.
     pub fn remove_rdd(&self, rdd: RddId, wait: Wait<'_>) -> Result<usize, LockError> {
         self.remove_all(|id| id.rdd() == Some(rdd), wait)
     }
 
-    /// Removes all blocks of a shuffle, and says how many there were.
+    /// Removes all blocks of a shuffle, and returns how many there were.
     pub fn remove_shuffle(&self, shuffle: ShuffleId, wait: Wait<'_>) -> Result<usize, LockError> {
         self.remove_all(|id| id.shuffle() == Some(shuffle), wait)
     }
 
-    /// Removes all pieces of a broadcast and its value, and says how many blocks that were.
+    /// Removes all pieces of a broadcast and its value, and returns how many blocks those were.
     pub fn remove_broadcast(&self, broadcast: BroadcastId, wait: Wait<'_>) -> Result<usize, LockError> {
         self.remove_all(|id| id.broadcast() == Some(broadcast), wait)
     }

@@ -89,7 +89,7 @@ impl BlockManagerMaster {
         if self.lost.contains(&executor) {
             return Registered::Refused;
         }
-        // Whatever was known of it is out of date: it reports all its blocks after this.
+        // All that was known of it is out of date: it reports all its blocks after this.
         self.forget(executor);
         let manager = Manager { peer, max_memory, is_decommissioning: false, blocks: BTreeMap::new() };
         self.managers.insert(executor, manager);
@@ -173,22 +173,23 @@ impl BlockManagerMaster {
         missing.then(|| Replicate { id: lost.id, by, holders: self.locations_of(lost.id).holders, wanted })
     }
 
-    /// Forgets all blocks of an RDD, and says whom to ask to remove them: everybody.
+    /// Forgets all blocks of an RDD, and returns the executors that must remove them: all.
     pub fn remove_rdd(&mut self, rdd: RddId) -> Vec<ExecutorId> {
         self.remove_blocks(|id| id.rdd() == Some(rdd), DriverCopy::Remove)
     }
 
-    /// Forgets the blocks of an RDD that were stored before `generation`, and says whom to ask to remove them: everybody.
+    /// Forgets the blocks of an RDD that were stored before `generation`, and returns the executors that must remove
+    /// them: all.
     pub fn remove_stale(&mut self, rdd: RddId, generation: u32) -> Vec<ExecutorId> {
         self.remove_blocks(|id| id.is_stale(rdd, generation), DriverCopy::Remove)
     }
 
-    /// Says whom to ask to remove the files of a shuffle: everybody.
+    /// Returns the executors that must remove the files of a shuffle: all.
     pub fn remove_shuffle(&mut self, shuffle: ShuffleId) -> Vec<ExecutorId> {
         self.remove_blocks(|id| id.shuffle() == Some(shuffle), DriverCopy::Remove)
     }
 
-    /// Forgets all pieces of a broadcast, and says whom to ask to remove them.
+    /// Forgets all pieces of a broadcast, and returns the executors that must remove them.
     pub fn remove_broadcast(&mut self, broadcast: BroadcastId, driver: DriverCopy) -> Vec<ExecutorId> {
         self.remove_blocks(|id| id.broadcast() == Some(broadcast), driver)
     }
@@ -249,7 +250,7 @@ impl BlockManagerMaster {
         }
     }
 
-    /// Both maps say the same, seen from two sides.
+    /// Both maps hold the same facts, seen from two sides.
     fn check_invariants(&self) {
         debug_assert!(
             self.holders.iter().all(|(id, holders)| !holders.is_empty()

@@ -26,7 +26,7 @@ pub enum AfterEviction {
     Gone,
 }
 
-/// Whoever knows what to do with a block that has to leave memory.
+/// The owner of the policy for a block that has to leave memory: drop it, or save it first.
 pub trait EvictionHandler: Send + Sync {
     /// Saves the block elsewhere if it should be, and tells the master.
     ///
@@ -78,7 +78,7 @@ impl MemoryStore {
     ///
     /// From then on its bytes count as the store's, no longer as those of the task that runs on this thread.
     ///
-    /// Says no, and gives the memory back, if the block is there already.
+    /// Returns false, and gives the memory back, if the block is there already.
     pub fn put(&self, id: BlockId, value: Stored, save: Save, reserved: Reservation) -> bool {
         let mut entries = self.entries.lock();
         if entries.contains_key(&id) {
@@ -112,12 +112,13 @@ impl MemoryStore {
         self.entries.lock().values().map(|entry| entry.size).sum()
     }
 
-    /// Removes a block, which the caller has locked for writing, and says whether it was here.
+    /// Removes a block, which the caller has locked for writing, and returns whether it was here.
     pub fn remove(&self, id: BlockId) -> bool {
         let removed = self.entries.lock().remove(&id);
         let Some(Entry { size, .. }) = &removed else { return false };
         let size = *size;
-        // The value goes before its memory is offered to others. Its own code may run, and has nobody to fail here.
+        // The value goes before its memory is offered to others. Its destructor is foreign code, and there is no task
+        // to fail here.
         if panic::catch_unwind(AssertUnwindSafe(|| drop(removed))).is_err() {
             tracing::error!(block = %id, "dropping the value of a block panicked");
         }
@@ -127,9 +128,9 @@ impl MemoryStore {
         true
     }
 
-    /// Evicts the least recently used blocks until `bytes` are free, and says how many are.
+    /// Evicts the least recently used blocks until `bytes` are free, and returns how many are.
     ///
-    /// The memory of each is given back to the budget as it goes. Blocks that somebody reads stay, and so do those of
+    /// The memory of each is given back to the budget as it goes. Blocks that are being read stay, and so do those of
     /// `for_rdd`, for a block of which the room is made; `None` if it is for anything else. If all that could go is not
     /// enough, nothing goes. Fewer bytes than wanted are freed only if blocks could not be saved.
     pub fn evict(&self, bytes: u64, for_rdd: Option<RddId>) -> u64 {
@@ -162,13 +163,13 @@ impl MemoryStore {
         victims
     }
 
-    /// Evicts one block, unlocks it and says how many bytes that freed.
+    /// Evicts one block, unlocks it and returns how many bytes that freed.
     fn evict_one(&self, id: BlockId, owner: LockOwner, handler: &dyn EvictionHandler) -> u64 {
         let Some((value, save)) = self.peek(id) else {
             self.locks.unlock(id, owner);
             return 0;
         };
-        // Serializing is foreign code; its panic is not the fault of whoever needs room.
+        // Serializing is foreign code; its panic is not the fault of the task that needs room.
         let saved = panic::catch_unwind(AssertUnwindSafe(|| handler.evict(id, &value, &save)));
         let after = match saved {
             Ok(Ok(after)) => after,

@@ -129,7 +129,7 @@ pub trait Peers: Send + Sync {
     /// The serialized bytes of a block.
     fn fetch(&self, from: &PeerId, id: BlockId) -> Result<Bytes, PeerError>;
 
-    /// Writes the serialized bytes of a block to a file, and says how many.
+    /// Writes the serialized bytes of a block to a file, and returns how many.
     fn fetch_to_file(&self, from: &PeerId, id: BlockId, file: &mut File) -> Result<u64, PeerError>;
 
     /// Gives a peer a copy of a block, to store as one of `level` without making further copies.

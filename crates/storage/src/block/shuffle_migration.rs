@@ -22,9 +22,9 @@ pub trait MapOutputs: Send + Sync {
 /// What came of moving map outputs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ShuffleMigrationReport {
-    /// Copied, and to whom.
+    /// Copied, with the peer that has the copy.
     pub moved: Vec<(MapOutputId, PeerId)>,
-    /// Deleted before they could be copied: nobody needs them.
+    /// Deleted before they could be copied: no longer needed.
     pub deleted: Vec<MapOutputId>,
     /// Given up after several tries.
     pub failed: Vec<MapOutputId>,

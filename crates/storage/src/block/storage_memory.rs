@@ -13,7 +13,7 @@ use firesteel_types::RddId;
 /// [evict](super::MemoryStore::evict), which calls `release` for each block that goes; so it must not call the store with
 /// a lock that `release` needs.
 pub trait StorageMemory: Send + Sync {
-    /// Takes all of `bytes` or nothing, for a block of `for_rdd` if it belongs to one; says which.
+    /// Takes all of `bytes` or nothing, for a block of `for_rdd` if it belongs to one; returns whether it did.
     fn acquire(&self, bytes: u64, for_rdd: Option<RddId>) -> bool;
 
     /// Gives `bytes` back.
@@ -72,8 +72,8 @@ impl fmt::Debug for Reservation {
 
 /// Memory for a block whose size is known only when all its rows are there.
 ///
-/// Whoever collects the rows tells after each how large they are by now, and stops keeping them when told that they do
-/// not fit. Dropped, it gives everything back.
+/// The collector of the rows reports after each how large they are by now, and stops keeping them when told that they
+/// do not fit. Dropped, it gives everything back.
 #[derive(Debug)]
 pub struct Unroll {
     reserved: Reservation,

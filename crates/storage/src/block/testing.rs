@@ -159,7 +159,7 @@ pub(crate) struct Network {
     pub(crate) fetched: Mutex<Vec<(PeerId, BlockId)>>,
     /// Who was offered what, in order.
     pub(crate) uploaded: Mutex<Vec<(PeerId, BlockId)>>,
-    /// Those that nobody can reach.
+    /// Those that cannot be reached.
     pub(crate) broken: Mutex<BTreeSet<PeerId>>,
     /// Those that answer without any bytes.
     pub(crate) silent: Mutex<BTreeSet<PeerId>>,
@@ -182,7 +182,7 @@ impl Network {
         self.broken.lock().insert(PeerId::Executor(ExecutorId(executor)));
     }
 
-    /// Whom anybody fetched from.
+    /// The peers that were fetched from.
     pub(crate) fn asked(&self) -> Vec<PeerId> {
         self.fetched.lock().iter().map(|(peer, _)| peer.clone()).collect()
     }
@@ -265,7 +265,7 @@ pub(crate) fn typed(byte: u8, size: usize) -> NewBlock {
     NewBlock::Typed { value: Arc::new(vec![byte; size]), size: size as u64, save }
 }
 
-/// The bytes of a block as anybody in this process would read it; `None` if nobody has it.
+/// The bytes of a block as any task of this process would read it; `None` if no process has it.
 pub(crate) fn read(manager: &BlockManager, id: BlockId) -> Option<Vec<u8>> {
     content(manager.get(id, LockOwner::unique(), Wait::FOREVER).unwrap()?.into_parts().0)
 }

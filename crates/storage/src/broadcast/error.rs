@@ -13,7 +13,7 @@ pub enum BroadcastError {
     #[error("{id} was destroyed: it cannot be used any more")]
     Destroyed { id: BroadcastId },
 
-    /// Nobody holds a piece of it.
+    /// No process holds a piece of it.
     #[error("piece {piece} of {id} is nowhere: it was destroyed, or all its holders were lost")]
     Lost { id: BroadcastId, piece: u32 },
 

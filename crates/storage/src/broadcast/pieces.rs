@@ -24,7 +24,7 @@ impl Default for PieceOptions {
     }
 }
 
-/// All that is needed to fetch a value and put it together: it travels with whatever uses the value.
+/// All that is needed to fetch a value and put it together: it travels with the closures that use the value.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Manifest {
     /// The value.

@@ -21,20 +21,20 @@ use crate::block::{
     Outcome, Put, ReadLock, Save, Wait, shuffle,
 };
 
-/// At which level pieces are kept: those that do not fit in memory go to disk.
-const PIECES: StorageLevel = StorageLevel::MEMORY_AND_DISK_SER;
+/// Storage level of the pieces: those that do not fit in memory go to disk.
+const PIECES_LEVEL: StorageLevel = StorageLevel::MEMORY_AND_DISK_SER;
 
-/// At which level the decoded value is kept: it can be made from the pieces again.
-const VALUE: StorageLevel = StorageLevel::MEMORY_ONLY;
+/// Storage level of the decoded value: it can be made from the pieces again.
+const VALUE_LEVEL: StorageLevel = StorageLevel::MEMORY_ONLY;
 
-/// How long a task that waits for another's fetch may not notice that it was cancelled.
-const NAP: Duration = Duration::from_millis(20);
+/// How often a task that waits for a value checks whether it was cancelled.
+const CANCEL_POLL_INTERVAL: Duration = Duration::from_millis(20);
 
 /// The broadcast values of one process.
 ///
 /// The first task that uses a value fetches its pieces, in random order from any process that holds them, offers them to
 /// others in turn, and decodes the value; all tasks share it. The value is a block like others: when memory is short it
-/// may go, but whoever uses it keeps it alive, and others find it there.
+/// may go, but a task that uses it keeps it alive, and other tasks find it there.
 #[derive(Debug)]
 pub struct Broadcasts {
     manager: Arc<BlockManager>,
@@ -44,13 +44,13 @@ pub struct Broadcasts {
     rng: Mutex<Rng>,
 }
 
-/// One value, and the lock of whoever makes it.
+/// One value, and the lock of the task that makes it.
 #[derive(Debug, Default)]
 struct Slot {
     value: Mutex<Option<Weak<dyn Any + Send + Sync>>>,
 }
 
-/// A broadcast value in use. While this value lives, the memory it takes is not promised to anybody else.
+/// A broadcast value in use. While this guard lives, the memory it takes is not granted to others.
 #[derive(Debug)]
 pub struct BroadcastRead<T> {
     value: Arc<T>,
@@ -81,7 +81,7 @@ impl Broadcasts {
 
     /// Stores the pieces of a new value here, for all to fetch. `write` gives its bytes.
     ///
-    /// The value is what it is now: what happens to the original later, nobody else sees.
+    /// The value is a snapshot: later changes of the original are not seen by readers.
     pub fn publish(
         &self,
         id: BroadcastId,
@@ -109,7 +109,7 @@ impl Broadcasts {
     fn put_piece(&self, id: BroadcastId, piece: u32, bytes: Bytes) -> Result<(), BroadcastError> {
         let block = BlockId::Broadcast { id, piece };
         let new = NewBlock::Bytes(bytes);
-        match self.manager.put(block, new, PIECES, LockOwner::unique(), Wait::FOREVER)? {
+        match self.manager.put(block, new, PIECES_LEVEL, LockOwner::unique(), Wait::FOREVER)? {
             Put::Stored | Put::NotKept => Ok(()),
             Put::Exists => Err(BroadcastError::Exists { id }),
         }
@@ -117,7 +117,7 @@ impl Broadcasts {
 
     /// The value, decoded once for all tasks of this process that use it at the same time or soon after.
     ///
-    /// `decode` makes it from its bytes, and says how many bytes of memory it takes.
+    /// `decode` makes it from its bytes, and returns how many bytes of memory it takes.
     pub fn value<T: Send + Sync + 'static>(
         &self,
         manifest: &Manifest,
@@ -146,7 +146,7 @@ impl Broadcasts {
         Ok(BroadcastRead { value, _lock: lock })
     }
 
-    /// The value if it is there: as a block, or because somebody still uses it.
+    /// The value if it is there: as a block, or because a task still uses it.
     fn decoded(
         &self,
         id: BroadcastId,
@@ -171,7 +171,7 @@ impl Broadcasts {
         wait: Wait<'_>,
     ) -> Result<Option<ReadLock>, BroadcastError> {
         let new = || Ok::<_, BroadcastError>(NewBlock::Typed { value, size, save: Save::Never });
-        match self.manager.get_or_else(BlockId::BroadcastValue(id), VALUE, owner, wait, new)? {
+        match self.manager.get_or_else(BlockId::BroadcastValue(id), VALUE_LEVEL, owner, wait, new)? {
             Outcome::Kept(read) => Ok(read.into_parts().1),
             Outcome::Saved | Outcome::NotKept(_) => Ok(None),
         }
@@ -211,7 +211,7 @@ impl Broadcasts {
             let bytes = data.into_bytes().ok().flatten().ok_or_else(lost)?;
             let placed = manifest.place(piece, &bytes, value);
             if placed.is_err() {
-                // The next try fetches it from somebody else.
+                // The next try fetches it from another peer.
                 drop(lock);
                 self.manager.remove(block, wait)?;
             }
@@ -229,7 +229,8 @@ impl Broadcasts {
         }
     }
 
-    /// Removes a value and its pieces from this process, and says how many blocks that were. Later use fetches it again.
+    /// Removes a value and its pieces from this process, and returns how many blocks those were. Later use fetches it
+    /// again.
     pub fn unpersist(&self, id: BroadcastId, wait: Wait<'_>) -> Result<usize, BroadcastError> {
         self.slots.lock().remove(&id);
         Ok(self.manager.remove_broadcast(id, wait)?)
@@ -253,7 +254,7 @@ fn lock<'a, T>(
         return slot.try_lock().ok_or_else(|| LockError::Busy { id: block }.into());
     };
     loop {
-        if let Some(guard) = slot.try_lock_for(NAP) {
+        if let Some(guard) = slot.try_lock_for(CANCEL_POLL_INTERVAL) {
             return Ok(guard);
         }
         if is_cancelled() {

@@ -180,8 +180,8 @@ impl<W: Write> Write for ChecksumWriter<W> {
 
 /// A reader that knows how many bytes must come and what their checksum must be.
 ///
-/// Whoever reads to the end has verified all: the end is an error if the bytes were others, and it is an error if there
-/// are fewer. It never gives more bytes than it should. Bytes before the end are given out unverified.
+/// A reader that reaches the end has verified all: the end is an error if the bytes were others, and it is an error if
+/// there are fewer. It never gives more bytes than it should. Bytes before the end are given out unverified.
 #[derive(Debug)]
 pub struct VerifyingReader<R> {
     inner: R,

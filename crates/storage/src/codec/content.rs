@@ -2,7 +2,7 @@
 
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
-/// What rows are, whatever their order: equal rows in equal partitions give equal sums, and others nearly never.
+/// A checksum of rows regardless of their order: equal rows in equal partitions give equal sums, others nearly never.
 ///
 /// Rows are taken in their compact form, so that the sum does not depend on compression, frames or spills.
 ///

@@ -35,7 +35,7 @@ pub enum CodecError {
     #[error("a frame is damaged: its check is {actual:08x}, not {expected:08x}")]
     Check { expected: u32, actual: u32 },
 
-    /// The frame's bytes are sound, but not compressed as its header says.
+    /// The frame's bytes are sound, but not compressed as its header states.
     #[error("a frame cannot be decompressed: {reason}")]
     Decompress { reason: String },
 

@@ -18,7 +18,7 @@ const RESERVE_BYTES_MAX: usize = 1 << 20;
 ///
 /// Any serde type that does not ask what comes next (`untagged`, `tag`, `flatten`) has the [compact](Rows::compact)
 /// form. Numbers and pairs of numbers have a [fixed](Rows::fixed) one too, which is larger and nearly as fast as memory
-/// is copied; it is the better one if no compressor follows. Bytes do not say which of the two they are.
+/// is copied; it is the better one if no compressor follows. Bytes do not tell which of the two they are.
 ///
 /// ```
 /// use firesteel_storage::codec::Rows;
@@ -35,13 +35,13 @@ const RESERVE_BYTES_MAX: usize = 1 << 20;
 /// ```
 #[derive(Debug)]
 pub struct Rows<T> {
-    way: Way,
+    encoding: Encoding,
     rows: PhantomData<fn(T) -> T>,
 }
 
 /// How the bytes are made.
 #[derive(Clone, Copy, Debug)]
-enum Way {
+enum Encoding {
     Serde,
     /// The same bytes as through serde.
     Bulk(Bulk),
@@ -69,15 +69,15 @@ impl<T: 'static> Rows<T> {
     where
         T: Serialize + DeserializeOwned,
     {
-        let way = match Bulk::of::<T>() {
-            Some(bulk) => Way::Bulk(bulk),
+        let encoding = match Bulk::of::<T>() {
+            Some(bulk) => Encoding::Bulk(bulk),
             None => match verdict::<T>() {
-                Verdict::Sound => Way::Serde,
-                Verdict::Unproven => Way::Unproven,
-                Verdict::Refused(mismatch) => Way::Refused(mismatch),
+                Verdict::Sound => Encoding::Serde,
+                Verdict::Unproven => Encoding::Unproven,
+                Verdict::Refused(mismatch) => Encoding::Refused(mismatch),
             },
         };
-        Self { way, rows: PhantomData }
+        Self { encoding, rows: PhantomData }
     }
 
     /// The form of rows that all have the same width: integers, floating-point numbers, and pairs of them.
@@ -94,12 +94,12 @@ impl<T: 'static> Rows<T> {
     /// # Ok::<(), firesteel_storage::codec::format::RowError>(())
     /// ```
     pub fn fixed() -> Option<Self> {
-        Plain::of::<T>().map(|plain| Self { way: Way::Plain(plain), rows: PhantomData })
+        Plain::of::<T>().map(|plain| Self { encoding: Encoding::Plain(plain), rows: PhantomData })
     }
 
     /// Whether this is the fixed form.
     pub fn is_fixed(&self) -> bool {
-        matches!(self.way, Way::Plain(_))
+        matches!(self.encoding, Encoding::Plain(_))
     }
 
     /// Appends `rows` to `out`. After an error, a part of them may stand there.
@@ -117,22 +117,24 @@ impl<T: 'static> Rows<T> {
     where
         T: Serialize + DeserializeOwned,
     {
-        match self.way {
-            Way::Serde | Way::Bulk(_) => (),
-            Way::Plain(plain) => {
+        match self.encoding {
+            Encoding::Serde | Encoding::Bulk(_) => (),
+            Encoding::Plain(plain) => {
                 let room = target.saturating_sub(out.len()).div_ceil(plain.width).max(1);
                 let taken = &rows[..rows.len().min(room)];
                 plain.encode(taken, out);
                 return Ok(taken.len());
             }
-            Way::Unproven => compare_first(rows, out)?,
-            Way::Refused(mismatch) => return Err(refused(mismatch)),
+            Encoding::Unproven => compare_first(rows, out)?,
+            Encoding::Refused(mismatch) => return Err(refused(mismatch)),
         }
         let mut encoder = Encoder::new(out);
         for (index, row) in rows.iter().enumerate() {
-            match self.way {
-                Way::Bulk(bulk) => bulk.encode(row, &mut encoder),
-                Way::Serde | Way::Plain(_) | Way::Unproven | Way::Refused(_) => encoder.append(row)?,
+            match self.encoding {
+                Encoding::Bulk(bulk) => bulk.encode(row, &mut encoder),
+                Encoding::Serde | Encoding::Plain(_) | Encoding::Unproven | Encoding::Refused(_) => {
+                    encoder.append(row)?
+                }
             }
             if encoder.written() >= target {
                 return Ok(index + 1);
@@ -149,7 +151,7 @@ impl<T: 'static> Rows<T> {
     where
         T: DeserializeOwned,
     {
-        if let Way::Plain(plain) = self.way {
+        if let Encoding::Plain(plain) = self.encoding {
             let expected = rows.checked_mul(plain.width);
             if expected != Some(bytes.len()) {
                 return Err(wrong_length(bytes.len(), expected));
@@ -157,7 +159,7 @@ impl<T: 'static> Rows<T> {
             plain.decode(bytes, out);
             return Ok(());
         }
-        if let Way::Refused(mismatch) = self.way {
+        if let Encoding::Refused(mismatch) = self.encoding {
             return Err(refused(mismatch));
         }
         // Rows that take no bytes are bounded as they are in a frame.
@@ -166,9 +168,11 @@ impl<T: 'static> Rows<T> {
         }
         let before = out.len();
         out.reserve(rows.min(RESERVE_BYTES_MAX / size_of::<T>().max(1)));
-        let decoded = match self.way {
-            Way::Bulk(bulk) => bulk.decode(bytes, rows, out),
-            Way::Serde | Way::Plain(_) | Way::Unproven | Way::Refused(_) => decode_each(bytes, rows, out),
+        let decoded = match self.encoding {
+            Encoding::Bulk(bulk) => bulk.decode(bytes, rows, out),
+            Encoding::Serde | Encoding::Plain(_) | Encoding::Unproven | Encoding::Refused(_) => {
+                decode_each(bytes, rows, out)
+            }
         };
         if decoded.is_err() {
             out.truncate(before);

@@ -55,7 +55,7 @@ fn is_full(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded)
 }
 
-/// Whether `error` says that the folder is at fault rather than the one file: full, broken, read-only, forbidden or gone.
+/// Whether `error` means that the folder is at fault rather than one file: full, broken, read-only, forbidden or gone.
 pub(super) fn blames_folder(error: &io::Error) -> bool {
     use rustix::io::Errno;
 

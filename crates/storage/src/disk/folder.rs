@@ -12,8 +12,8 @@ use super::error::blames_folder;
 /// Files lie in so many sub-folders, since large folders are slow on some file systems.
 const SUBFOLDERS: u64 = 64;
 
-/// A folder that failed is tried again when so many files have been placed since.
-const REST_FILES: u64 = 64;
+/// A folder that failed is tried again after this many files were placed elsewhere.
+const RETRY_AFTER_FILES: u64 = 64;
 
 /// A folder is well again when it takes this many bytes: a full disk still takes an empty file.
 const PROBE_BYTES: usize = 64 * 1024;
@@ -76,7 +76,7 @@ impl Folder {
     pub(super) fn is_usable(&self, turn: u64) -> bool {
         let mut health = self.health.lock();
         let Health::Failed { at } = *health else { return true };
-        if turn.saturating_sub(at) < REST_FILES {
+        if turn.saturating_sub(at) < RETRY_AFTER_FILES {
             return false;
         }
         match self.probe() {

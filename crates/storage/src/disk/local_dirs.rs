@@ -14,8 +14,8 @@ use super::folder::Folder;
 use super::orphans;
 use super::temp_file::TempFile;
 
-/// Writers of the same name wait for each other at so many doors.
-const DOORS: usize = 64;
+/// Number of locks, chosen by the hash of a file name, that writers of the same name take.
+const NAME_LOCKS: usize = 64;
 
 /// Local folders, one below each parent, that take files in turn.
 ///
@@ -51,7 +51,7 @@ pub(super) struct Shared {
     turn: AtomicU64,
     /// Makes the names of temporary files.
     temporary: AtomicU64,
-    doors: [Mutex<()>; DOORS],
+    name_locks: [Mutex<()>; NAME_LOCKS],
 }
 
 impl LocalDirs {
@@ -86,9 +86,9 @@ impl LocalDirs {
     }
 
     fn of(folders: Vec<Folder>) -> Self {
-        let doors = [const { Mutex::new(()) }; DOORS];
+        let name_locks = [const { Mutex::new(()) }; NAME_LOCKS];
         let (turn, temporary) = (AtomicU64::new(0), AtomicU64::new(0));
-        Self { shared: Arc::new(Shared { folders, turn, temporary, doors }) }
+        Self { shared: Arc::new(Shared { folders, turn, temporary, name_locks }) }
     }
 
     /// The private folders: what another process [attaches](Self::attach) to.
@@ -134,7 +134,7 @@ impl LocalDirs {
         })
     }
 
-    /// Removes the file of this name wherever it is; says whether it was there.
+    /// Removes the file of this name wherever it is; returns whether it was there.
     pub fn remove(&self, name: &str) -> Result<bool, DiskError> {
         check_name(name);
         self.shared.remove(name, |_| true)
@@ -162,7 +162,7 @@ impl LocalDirs {
     ///
     /// Holds only between clones of the same value. Never ask for a second name while holding one.
     pub fn hold(&self, name: &str) -> MutexGuard<'_, ()> {
-        self.shared.doors[(xxh3_64(name.as_bytes()) as usize) % DOORS].lock()
+        self.shared.name_locks[(xxh3_64(name.as_bytes()) as usize) % NAME_LOCKS].lock()
     }
 }
 

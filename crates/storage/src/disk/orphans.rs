@@ -22,7 +22,7 @@ const DIGITS: usize = 16;
 
 const LOCK_NAME: &str = "lock";
 
-/// Only someone who cleans at this very moment can take a name away, so a second one nearly always does.
+/// Only another process that cleans at this very moment can take a name away, so a second try nearly always succeeds.
 const ATTEMPTS: usize = 8;
 
 /// Makes a folder below `parent` that only this user may enter, and takes its lock.
@@ -45,7 +45,7 @@ pub(super) fn claim(parent: &Path, app: &str) -> io::Result<(PathBuf, File)> {
     Err(last)
 }
 
-/// Somebody made or removed the same folder or lock meanwhile.
+/// Another process made or removed the same folder or lock meanwhile.
 fn lost_race(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::AlreadyExists | io::ErrorKind::NotFound)
 }
@@ -72,7 +72,7 @@ fn try_lock(lock: &File) -> io::Result<bool> {
     }
 }
 
-/// A name that nobody can make before us: the seed comes from the system.
+/// A name that no other process can make before us: the seed comes from the system.
 fn unpredictable_name(app: &str) -> String {
     let readable = |letter: char| if letter.is_ascii_alphanumeric() { letter } else { '-' };
     let app: String = app.chars().take(40).map(readable).collect();
@@ -87,7 +87,7 @@ fn is_private_name(name: &str) -> bool {
     })
 }
 
-/// Removes the folders below `parent` whose processes are dead, and says which.
+/// Removes the folders below `parent` whose processes are dead, and returns their paths.
 ///
 /// Only folders of the same user, and never what a link points to. What cannot be removed stays, with a warning.
 pub(super) fn remove_orphans(parent: &Path) -> Vec<PathBuf> {

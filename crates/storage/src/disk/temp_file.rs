@@ -36,7 +36,7 @@ impl TempFile {
         &self.file
     }
 
-    /// Takes note that writing failed, and says so.
+    /// Marks the file as failed, and returns the error to report.
     pub fn failed(&self, source: io::Error) -> DiskError {
         self.dirs.note(self.folder, &source);
         DiskError::new("write", &self.path, source)

@@ -297,7 +297,7 @@ fn a_killed_process_is_cleaned_up_after_and_a_living_one_is_not() {
     assert!(names_in(parent).iter().any(of_child), "its process lives");
     child.kill().unwrap();
     child.wait().unwrap();
-    assert!(names_in(parent).iter().any(of_child), "nobody has cleaned yet");
+    assert!(names_in(parent).iter().any(of_child), "no process has cleaned yet");
     let _next = LocalDirs::create(&parents, "next").unwrap();
 
     assert!(!names_in(parent).iter().any(of_child));
@@ -330,7 +330,7 @@ fn what_is_no_folder_of_ours_is_left_alone() {
     fs::create_dir(&trap).unwrap();
     symlink(outside.join("precious"), trap.join("lock")).unwrap();
     fs::create_dir(parent.join("firesteel-half-made-0123456789abcdef")).unwrap();
-    // What users keep beside them: saved rows, and whatever else has such a name.
+    // What users keep beside them: saved rows, and other folders with such a name.
     for results in ["firesteel-results", "firesteel-results-0123456789abcdef", "firesteel-0123456789ABCDEF"] {
         fs::create_dir(parent.join(results)).unwrap();
         fs::write(parent.join(results).join("part-00000"), b"rows").unwrap();

@@ -98,7 +98,7 @@ unsafe impl<A: GlobalAlloc> GlobalAlloc for CountingAllocator<A> {
     }
 }
 
-/// Says on standard error why there is no memory, and gives none.
+/// Reports on standard error why there is no memory, and returns null.
 #[cold]
 fn refuse(bytes: usize) -> *mut u8 {
     let mut line = Line { text: [0; 320], len: 0 };

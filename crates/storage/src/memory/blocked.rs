@@ -13,8 +13,8 @@ thread_local! {
     static RUNNING: RefCell<Weak<TaskState>> = const { RefCell::new(Weak::new()) };
 }
 
-/// Says that the task of this thread, if there is one, gets on only after another task has: until the value is dropped it
-/// gives no memory back, and others do not wait for it to.
+/// Marks the task of this thread, if there is one, as blocked on another task: until the value is dropped it gives no
+/// memory back, and others do not wait for it to.
 ///
 /// ```
 /// use firesteel_storage::memory::{MemoryConf, MemoryManager, blocked};

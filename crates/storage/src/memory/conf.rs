@@ -5,7 +5,7 @@ use super::amount::Amount;
 /// The memory that is never divided: for the process itself.
 const RESERVED: u64 = 300 << 20;
 /// The least memory of a process: half as much again as is reserved.
-const NEEDED: u64 = RESERVED + RESERVED / 2;
+const PROCESS_BYTES_MIN: u64 = RESERVED + RESERVED / 2;
 
 /// The part of the memory behind the reserve that is divided, unless told otherwise.
 const FRACTION: f64 = 0.6;
@@ -44,7 +44,7 @@ impl MemoryConf {
         fraction: f64,
         storage_fraction: f64,
     ) -> Result<Self, MemoryConfError> {
-        if system_bytes < NEEDED {
+        if system_bytes < PROCESS_BYTES_MIN {
             return Err(MemoryConfError::TooLittle { system_bytes });
         }
         let settings =
@@ -78,7 +78,7 @@ pub enum MemoryConfError {
         "{} of memory are too little: at least {} are needed; raise firesteel.executor.memory \
          (firesteel.memory.limit in local mode)",
         Amount(*system_bytes),
-        Amount(NEEDED)
+        Amount(PROCESS_BYTES_MIN)
     )]
     TooLittle { system_bytes: u64 },
 

@@ -1,8 +1,8 @@
 //! [`Consumer`]: a structure of a task that can spill to disk, such as a sort buffer or a hash table.
 //!
-//! A task runs on one thread, so nobody can make a consumer spill while another runs. Instead the one that finds the
-//! task short of memory has the largest other one *asked*, and goes on within an overdraft until that one has its next
-//! turn. Only when the overdraft is used up, or no other can, does it have to spill itself.
+//! A task runs on one thread, so one consumer cannot make another spill while it runs itself. Instead the one that
+//! finds the task short of memory has the largest other one *asked*, and goes on within an overdraft until that one has
+//! its next turn. Only when the overdraft is used up, or no other can, does it have to spill itself.
 
 use std::{borrow::Cow, cell::Cell, fmt, rc::Rc};
 
@@ -17,14 +17,14 @@ use super::{
 pub enum Reserve {
     /// Go on.
     Granted,
-    /// Write what it holds to disk, free it and say so with [`Consumer::spilled`].
+    /// Write what it holds to disk, free it and report that with [`Consumer::spilled`].
     Spill,
 }
 
 /// A structure of a task that can spill.
 ///
-/// Says what it holds whenever that changes much, and looks every few rows whether it has to spill. Looking costs a few
-/// loads and a comparison; everything else happens only when the task has outgrown what it was granted.
+/// Reports what it holds whenever that changes much, and looks every few rows whether it has to spill. Looking costs a
+/// few loads and a comparison; everything else happens only when the task has outgrown what it was granted.
 ///
 /// ```
 /// use firesteel_storage::memory::{MemoryConf, MemoryManager, Reserve};
@@ -76,7 +76,7 @@ impl Consumer {
         self.slot.is_asked.get()
     }
 
-    /// Says what the structure holds: what spilling it would free.
+    /// Sets how much the structure holds: what spilling it would free.
     ///
     /// Where an allocator counts, this only decides who spills. Where none does, it is all that is known of the task.
     #[inline]
@@ -86,10 +86,10 @@ impl Consumer {
         }
     }
 
-    /// Asks for the memory that the task holds beyond its grant, and says whether to go on or to spill.
+    /// Asks for the memory that the task holds beyond its grant, and returns whether to go on or to spill.
     ///
     /// May wait for other tasks, while this one has less than half of its share. Fails if the task is far beyond its
-    /// share and nothing of it can be spilled, this consumer included.
+    /// share and none of that can be spilled, this consumer included.
     #[cold]
     pub fn reserve(&self) -> Result<Reserve, OutOfShare> {
         let Standing::Over(over) = self.task.cover() else { return Ok(Reserve::Granted) };
@@ -108,14 +108,14 @@ impl Consumer {
         Err(self.task.out_of_share())
     }
 
-    /// Says that the structure was spilled and now holds this much; what that freed goes back to the budget.
+    /// Reports that the structure was spilled and now holds this much; what that freed goes back to the budget.
     pub fn spilled(&self, still_held: u64) {
         self.set_held(still_held);
         self.slot.is_asked.set(false);
         self.task.trim();
     }
 
-    /// From now on the structure cannot spill, for instance because it is being read: nobody asks it to.
+    /// From now on the structure cannot spill, for instance because it is being read, and is not asked to.
     pub fn pin(&self) {
         self.slot.is_pinned.set(true);
         self.slot.is_asked.set(false);

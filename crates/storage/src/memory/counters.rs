@@ -105,8 +105,8 @@ pub fn process_total() -> u64 {
 
 /// Sets how much the process may hold; 0 takes the limit away.
 ///
-/// An allocation of a task that would take [`process_total`] over the limit is refused, with a line on standard error
-/// that says so. Most code aborts the process then, since an allocator must not unwind: this is the last line of defence,
+/// An allocation of a task that would take [`process_total`] over the limit is refused, with a line on standard error.
+/// Most code aborts the process then, since an allocator must not unwind: this is the last line of defence,
 /// better than being killed from outside without a word. Tasks that go beyond their share row by row fail long before,
 /// with an error, by [`TaskMemory::check`](super::TaskMemory::check). Threads that run no task are never refused.
 ///

@@ -1,7 +1,7 @@
 //! [`MemoryManager`]: the budget of one executor, shared by its threads.
 //!
 //! The decisions are those of [`Pools`]; this adds the lock, the waiting and the evictor. Two locks, always taken in this
-//! order: `evicting` by whoever has blocks evicted, so that two threads never evict for the same bytes, then `state`,
+//! order: `evicting` while blocks are evicted, so that two threads never evict for the same bytes, then `state`,
 //! which is held for the arithmetic only. The evictor runs without `state`, hence it may release storage memory.
 //!
 //! **No wait without end.** A task waits for memory only while another one that divides the budget runs: one that neither
@@ -23,13 +23,13 @@ use super::{
     pools::{Claim, Eviction, Pools, Request, ShareId, StorageClaim},
 };
 
-/// How long a waiting task may not notice that it was cancelled.
-const POLL: Duration = Duration::from_millis(50);
+/// How often a task that waits for memory checks whether it was cancelled.
+const CANCEL_POLL_INTERVAL: Duration = Duration::from_millis(50);
 
 /// What a task may hold before it asks for any: most tasks are so small that they never take part in the division.
-const FREE: u64 = 256 << 10;
-/// The part of the budget that this is at most.
-const FREE_PART: u64 = 64;
+const UNMANAGED_BYTES_MAX: u64 = 256 << 10;
+/// A task holds at most this part of the budget before it asks.
+const UNMANAGED_BUDGET_DIVISOR: u64 = 64;
 
 /// How often one request evicts when others take each time what became free.
 const EVICTIONS_MAX: u32 = 16;
@@ -99,9 +99,9 @@ impl State {
 }
 
 impl MemoryManager {
-    /// A manager of this budget, of which nobody holds anything yet.
+    /// A manager of this budget, all of it free.
     pub fn new(conf: MemoryConf) -> Arc<Self> {
-        Self::polling(conf, POLL)
+        Self::polling(conf, CANCEL_POLL_INTERVAL)
     }
 
     /// A manager whose waiting tasks look this often whether they were cancelled.
@@ -112,7 +112,7 @@ impl MemoryManager {
             evicting: Mutex::new(()),
             evictor: Mutex::new(None),
             poll,
-            free: FREE.min(conf.budget / FREE_PART),
+            free: UNMANAGED_BYTES_MAX.min(conf.budget / UNMANAGED_BUDGET_DIVISOR),
         })
     }
 
@@ -130,7 +130,7 @@ impl MemoryManager {
         TaskMemory::new(Arc::clone(self), attempt)
     }
 
-    /// Takes memory for a block, evicting other blocks if need be; says whether there was enough.
+    /// Takes memory for a block, evicting other blocks if need be; returns whether there was enough.
     ///
     /// `for_rdd` is the RDD of the block: no other block of it is evicted for this one.
     pub fn acquire_storage(&self, bytes: u64, for_rdd: Option<RddId>) -> bool {
@@ -248,7 +248,7 @@ impl MemoryManager {
         Claim::Wait
     }
 
-    /// Has evicted what the task may have evicted, and says whether asking for more makes sense.
+    /// Has evicted what the task may have evicted, and returns whether asking for more makes sense.
     fn evict_for(&self, share: ShareId, request: Request) -> Eviction {
         let _turn = self.evicting.lock();
         // What the one before evicted counts: the claim is looked at again, and granted at once if it fits now.

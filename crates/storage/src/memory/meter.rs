@@ -72,7 +72,7 @@ pub fn hand_over(bytes: u64) {
     }
 }
 
-/// Runs `f` and says how much more memory the thread holds than before it.
+/// Runs `f` and returns how much more memory the thread holds than before it.
 ///
 /// ```
 /// use firesteel_storage::memory::{is_counting, meter};
@@ -87,7 +87,7 @@ pub fn measure<T>(f: impl FnOnce() -> T) -> (T, i64) {
     (out, live() - before)
 }
 
-/// Counts what a consumer says it holds more (or less) than before, where no allocator counts it.
+/// Counts what a consumer reports to hold more (or less) than before, where no allocator counts it.
 #[inline]
 pub(super) fn estimate(bytes: i64) {
     if !is_counting() {

@@ -6,9 +6,9 @@ use firesteel_types::AttemptId;
 
 use super::amount::Amount;
 
-/// A task holds more than its share of the memory, and nothing of it can be spilled.
+/// A task holds more than its share of the memory, and none of that can be spilled.
 ///
-/// The message says who holds what, and what to do about it.
+/// The message tells which consumers hold what, and the remedy.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub struct OutOfShare {
     /// The task.

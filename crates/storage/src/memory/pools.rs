@@ -1,6 +1,6 @@
 //! [`Pools`]: the arithmetic of the budget, without locks, waiting or blocks.
 //!
-//! Execution and storage share one budget, and whatever is free can go to either. Storage may borrow all that execution
+//! Execution and storage share one budget, and free memory can go to either. Storage may borrow all that execution
 //! does not hold. Execution may take all that storage does not hold, and have blocks evicted, but only those that
 //! storage holds beyond its region. Spark moves the border between two pools (`UnifiedMemoryManager`); the answers are
 //! the same without one, since it moves whenever that matters.
@@ -13,7 +13,7 @@ use super::MemoryConf;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct ShareId(u64);
 
-/// What execution asks for: at least `needed`, and up to `wanted` where that costs nobody anything.
+/// What execution asks for: at least `needed`, and up to `wanted` where that takes nothing from others.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Request {
     pub(super) needed: u64,
@@ -126,7 +126,7 @@ impl Pools {
         Claim::Granted(self.take_free(share, request))
     }
 
-    /// Gives a task what is free of what it asks for, and says how much that is.
+    /// Gives a task what is free of what it asks for, and returns how much that is.
     pub(super) fn take_free(&mut self, share: ShareId, request: Request) -> u64 {
         let granted = self.grantable(share, request);
         self.execution += granted;
@@ -144,7 +144,7 @@ impl Pools {
         missing.min(self.storage.saturating_sub(self.region))
     }
 
-    /// A task gives memory back, at most what it holds; says how much that was.
+    /// A task gives memory back, at most what it holds; returns how much that was.
     pub(super) fn release(&mut self, share: ShareId, bytes: u64) -> u64 {
         let held = self.held(share);
         let released = bytes.min(held);

@@ -1,4 +1,4 @@
-//! What the operating system says about memory: of the machine or container, and of this process.
+//! What the operating system reports about memory: of the machine or container, and of this process.
 //!
 //! Reads `/proc` and the control groups of Linux; elsewhere it answers with an error.
 

@@ -20,7 +20,7 @@ use super::{
 };
 
 /// Grants come in at least this size, and smaller remainders are not given back.
-pub(super) const GRAIN: u64 = 1 << 20;
+pub(super) const GRANT_BYTES_MIN: u64 = 1 << 20;
 /// The most that is asked for ahead of use.
 const AHEAD_MAX: u64 = 64 << 20;
 
@@ -116,7 +116,7 @@ impl TaskMemory {
         self.state.share_and_tasks().0
     }
 
-    /// What the task holds: measured, or what its consumers say where nothing is measured.
+    /// What the task holds: measured, or what its consumers report where nothing is measured.
     ///
     /// Only on the thread of the task, as everything here.
     #[inline]
@@ -136,7 +136,7 @@ impl TaskMemory {
         Consumer::new(Rc::clone(&self.state), slot)
     }
 
-    /// Fails if the task holds far more than its share and nothing of it can be spilled.
+    /// Fails if the task holds far more than its share and none of that can be spilled.
     ///
     /// For code that fills memory without being a consumer. Cheap enough for every few rows. If a consumer of the task
     /// can spill, the largest is asked to instead.
@@ -215,7 +215,7 @@ impl TaskState {
             self.limit.set(signed(self.granted.get()));
             return Standing::Covered;
         }
-        let ahead = self.granted.get().clamp(GRAIN, AHEAD_MAX);
+        let ahead = self.granted.get().clamp(GRANT_BYTES_MIN, AHEAD_MAX);
         let cancelled = Rc::clone(&self.cancelled.borrow());
         let granted = self.acquire(Request { needed, wanted: needed.max(ahead) }, &*cancelled);
         let over = self.over();
@@ -240,12 +240,12 @@ impl TaskState {
 
     /// How far a task may go beyond its share until something has been spilled.
     pub(super) fn overdraft(&self) -> u64 {
-        (self.share_and_tasks().0 / 8).max(GRAIN)
+        (self.share_and_tasks().0 / 8).max(GRANT_BYTES_MIN)
     }
 
     /// What a consumer holds at least for a spill to be worth its file.
     pub(super) fn least_spill(&self) -> u64 {
-        (self.share_and_tasks().0 / 8).clamp(1, GRAIN)
+        (self.share_and_tasks().0 / 8).clamp(1, GRANT_BYTES_MIN)
     }
 
     /// Lets a task that is `over` go on for a while before it has to look again.
@@ -262,7 +262,7 @@ impl TaskState {
         self.granted.get() + over <= share.max(self.granted.get()) + self.overdraft()
     }
 
-    /// Asks the largest consumer that can spill, other than `asker`; says whether there is one.
+    /// Asks the largest consumer that can spill, other than `asker`; returns whether there is one.
     ///
     /// One at a time: while one is asked, no second is.
     pub(super) fn ask_largest(&self, asker: Option<&Rc<Slot>>) -> bool {
@@ -307,7 +307,7 @@ impl TaskState {
         if self.is_over.get() {
             return;
         }
-        let kept = meter::live().max(0).cast_unsigned().next_multiple_of(GRAIN);
+        let kept = meter::live().max(0).cast_unsigned().next_multiple_of(GRANT_BYTES_MIN);
         if let Some(unused) = self.granted.get().checked_sub(kept)
             && unused > 0
         {

@@ -89,7 +89,7 @@ impl BlockClient {
     /// Fetches `ids` from one server and delivers each of them to `sink`, exactly once.
     ///
     /// Blocks come in the order of the ids. When the connection breaks, the blocks that were not delivered are fetched
-    /// again from their first byte, after a wait and as often as the configuration says; then what broke it is
+    /// again from their first byte, after a wait and as often as configured; then what broke it is
     /// delivered for each of them.
     pub fn fetch(&self, from: &PeerAddr, ids: &[BlockId], sink: &mut dyn Sink) {
         let mut left: VecDeque<_> = ids.iter().copied().collect();

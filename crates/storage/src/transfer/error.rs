@@ -23,7 +23,7 @@ pub enum TransferError {
     /// This side had no place for the block, or could not read what it was to send.
     #[error("{id} could not be kept or read on this side: {source}")]
     Local { id: BlockId, source: Arc<io::Error> },
-    /// Nobody wants the block any more.
+    /// The request was cancelled.
     #[error("the transfer was given up")]
     Cancelled,
 }

@@ -1,4 +1,4 @@
-//! What client and server say to each other after the handshake, as frames with raw payload between them.
+//! Messages between client and server after the handshake, as frames with raw payload between them.
 //!
 //! ```text
 //! client: frame(Request)         server: frame(Answer) [payload] per block, in the order of the ids
@@ -40,7 +40,7 @@ pub(super) enum Request {
     Upload { of: ExecutorId, id: BlockId, level: StorageLevel, len: u64 },
 }
 
-/// What the server says to one block.
+/// The server's reply for one block.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum Answer {
     /// `len` raw bytes follow.

@@ -6,7 +6,7 @@
 //! path travels in this protocol.
 //!
 //! Who may connect, and whether the connection is encrypted, is the business of `firesteel-net`. Without TLS the bytes
-//! are not protected against someone who can change packets; the checksums inside the blocks find accidents, not
+//! are not protected against an attacker who can change packets; the checksums inside the blocks find accidents, not
 //! attacks. What the blocks mean, where they are kept and how they are compressed is not known here.
 
 mod client;

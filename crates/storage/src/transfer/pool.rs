@@ -37,7 +37,7 @@ impl Pool {
         }
     }
 
-    /// Keeps a link for the next request, and closes those that waited too long, to whatever server.
+    /// Keeps a link for the next request, and closes those to any server that were idle for too long.
     pub(super) fn put(&self, link: Link) {
         let mut idle = self.idle.lock();
         idle.retain(|_, links| {

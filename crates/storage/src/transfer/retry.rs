@@ -52,7 +52,7 @@ impl Retry {
     }
 }
 
-/// What waits between two tries: a thread in production, nobody in tests.
+/// The wait between two tries: a sleeping thread in production, none in tests.
 pub trait Pause: Send + Sync {
     /// Returns after `wait`.
     fn pause(&self, wait: Duration);

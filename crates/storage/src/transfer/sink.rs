@@ -20,7 +20,7 @@ pub trait Sink {
     /// Takes a block that is complete, or the reason why it never will be.
     fn deliver(&mut self, id: BlockId, result: Result<Incoming, TransferError>);
 
-    /// Whether anybody still waits. When not, the rest is delivered as [`TransferError::Cancelled`].
+    /// Whether the reader still waits. When not, the rest is delivered as [`TransferError::Cancelled`].
     fn is_wanted(&self) -> bool {
         true
     }

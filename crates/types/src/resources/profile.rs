@@ -14,7 +14,7 @@ pub type ResourceName = Arc<str>;
 pub struct ResourceProfile {
     /// Its id. Not looked at when profiles are compared for equivalence.
     pub id: ProfileId,
-    /// What an executor must have; none for a profile that only says what tasks take.
+    /// What an executor must have; none for a profile that only sets what tasks take.
     pub executor: Option<ExecutorRequest>,
     /// Cpus of one task.
     pub task_cpus: Cpus,
@@ -28,9 +28,9 @@ impl ResourceProfile {
     /// Memory of an executor when nothing is configured.
     pub const DEFAULT_MEMORY_MIB: u64 = 1024;
 
-    /// The profile of an application whose configuration says nothing but the cpus of a task.
+    /// The profile of an application whose configuration sets only the cpus of a task.
     ///
-    /// Cores are unset: an executor then has whatever its worker gives.
+    /// Cores are unset: an executor then has as many as its worker gives.
     pub fn default_profile(task_cpus: Cpus) -> Self {
         let executor = ExecutorRequest { memory_mib: Self::DEFAULT_MEMORY_MIB, ..ExecutorRequest::default() };
         Self {
@@ -41,7 +41,7 @@ impl ResourceProfile {
         }
     }
 
-    /// Whether it says only what tasks take, and nothing about executors (Spark's `TaskResourceProfile`).
+    /// Whether it sets only what tasks take, and nothing about executors (Spark's `TaskResourceProfile`).
     pub fn is_task_only(&self) -> bool {
         self.executor.is_none()
     }
@@ -65,7 +65,7 @@ impl ResourceProfile {
         if self.task_cpus == Cpus::ZERO || self.task_cpus > Cpus::MAX {
             return Err(ProfileError::BadCpus { cpus: self.task_cpus });
         }
-        // Above a half one task has an address to itself, and a full profile must then say so with a 1.
+        // Above a half one task has an address to itself, and a full profile must then ask for 1.
         let limit = if self.is_task_only() { Share::WHOLE } else { Share::one_of(2) };
         for (resource, &amount) in self.requested_resources() {
             if amount > limit && !amount.is_whole() {
@@ -150,7 +150,7 @@ pub type TaskResourceRequest = BTreeMap<ResourceName, Share>;
 /// What one executor must have.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ExecutorRequest {
-    /// Cores; none means whatever the worker gives.
+    /// Cores; none means as many as the worker gives.
     pub cores: Option<u32>,
     /// Memory in mebibytes.
     pub memory_mib: u64,
@@ -204,7 +204,7 @@ pub enum ProfileError {
     /// Two profiles meet in one stage.
     #[error("{left} and {right} meet in one stage; set them to the same profile or allow merging")]
     Conflict { left: ProfileId, right: ProfileId },
-    /// Nobody registered it.
+    /// No such profile is registered.
     #[error("{profile} is not registered")]
     Unknown { profile: ProfileId },
 }

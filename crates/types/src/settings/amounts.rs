@@ -133,7 +133,7 @@ impl fmt::Display for Permille {
     }
 }
 
-/// Reads a number of nothing but digits: Rust takes `+1` for a number too, which nobody means.
+/// Parses a number of digits only: Rust parses `+1` too, which is more likely a typing error here.
 pub(super) fn whole_number(text: &str) -> Option<u64> {
     if text.bytes().all(|byte| byte.is_ascii_digit()) { text.parse().ok() } else { None }
 }

@@ -5,7 +5,7 @@ use super::registry::entries;
 const OURS: &str = "firesteel.";
 const SPARKS: &str = "spark.";
 
-/// The known key that someone who wrote `key` most likely meant.
+/// The known key nearest to an unknown `key`, for the suggestion in an error message.
 ///
 /// ```
 /// use firesteel_types::settings::nearest;

@@ -8,14 +8,14 @@ use super::{
     },
 };
 
-/// What the registry says about one setting.
+/// One registered setting: its key, type, default and description.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Entry {
     /// The name by which a user sets it.
     pub key: &'static str,
     /// What values it takes.
     pub kind: Kind,
-    /// What holds when nobody sets it.
+    /// The value while it is not set.
     pub preset: Preset,
     /// What it does, in one sentence.
     pub doc: &'static str,
@@ -23,12 +23,12 @@ pub struct Entry {
     pub since: &'static str,
 }
 
-/// What holds when nobody sets a setting.
+/// The value of a setting that is not set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Preset {
     /// This value, written as a user would.
     Is(&'static str),
-    /// Whatever the setting with this key has.
+    /// The value of the setting with this key.
     SameAs(&'static str),
     /// No value.
     Unset,

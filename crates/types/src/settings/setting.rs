@@ -18,7 +18,7 @@ pub struct Setting<T> {
 }
 
 impl<T> Setting<T> {
-    /// What the registry says about it.
+    /// The registry's entry of this setting.
     pub const fn entry(self) -> Entry {
         self.entry
     }
@@ -65,7 +65,7 @@ impl<T> fmt::Debug for Setting<T> {
     }
 }
 
-/// The forms that values have, whatever their range: what a type is checked against.
+/// The forms of values, without their ranges: what a type is checked against.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(missing_docs, reason = "each is the form of the kind of that name")]
 pub enum Shape {
@@ -102,7 +102,7 @@ pub trait SettingType: Sized {
     const SHAPE: Shape;
     /// The largest whole number it holds.
     const LARGEST: u64 = u64::MAX;
-    /// Whether it can say that there is no value.
+    /// Whether the type can express that there is no value.
     const MAY_BE_UNSET: bool = false;
 
     /// The typed form of a value; none when it is of another form.

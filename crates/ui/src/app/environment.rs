@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-/// What stands in the place of a value that is nobody's business, as in Spark.
-const HIDDEN: &str = "*********(redacted)";
+/// Replaces the value of a setting that may hold a secret, as in Spark.
+const REDACTED: &str = "*********(redacted)";
 
-/// What a key contains whose value is nobody's business.
-const TELLTALES: [&str; 6] = ["secret", "password", "passwd", "token", "credential", "access.key"];
+/// A setting whose key contains one of these holds a secret.
+const SECRET_KEY_PARTS: [&str; 6] = ["secret", "password", "passwd", "token", "credential", "access.key"];
 
 /// What an application runs with. Values that may be secrets are not in it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
@@ -36,8 +36,8 @@ impl EnvironmentData {
     ) -> Self {
         let shown = |(key, value): (&str, &str)| {
             let lower = key.to_ascii_lowercase();
-            let is_hidden = TELLTALES.iter().any(|telltale| lower.contains(telltale));
-            (key.to_owned(), if is_hidden { HIDDEN.to_owned() } else { value.to_owned() })
+            let is_hidden = SECRET_KEY_PARTS.iter().any(|telltale| lower.contains(telltale));
+            (key.to_owned(), if is_hidden { REDACTED.to_owned() } else { value.to_owned() })
         };
         Self {
             runtime: runtime.into_iter().collect(),

@@ -1,8 +1,8 @@
-//! Whom the pages of an application ask: [`AppSource`].
+//! The data source of an application's pages: [`AppSource`].
 
 use super::{ApplicationData, EnvironmentData, ExecutorData, JobData, RddStorageData, StageData};
 
-/// Whom the pages of an application ask. Lists are in the order of ids.
+/// The data source of an application's pages. Lists are in the order of ids.
 pub trait AppSource: Send + Sync + 'static {
     /// The application itself.
     fn application(&self) -> ApplicationData;

@@ -40,7 +40,7 @@ pub(crate) fn duration(duration: Duration) -> String {
     }
 }
 
-/// A time as `2024-02-29 12:34:56`, in UTC as the pages say.
+/// A time as `2024-02-29 12:34:56`, in UTC.
 pub(crate) fn clock_time(time: Timestamp) -> String {
     let compact = time.compact_utc();
     // All but the year have two digits each.

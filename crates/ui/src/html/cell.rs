@@ -32,7 +32,7 @@ impl Cell {
         Self::Link { to: to.into(), text: text.into() }
     }
 
-    /// A link to the pages of somebody else, who has said where they are: only what a browser fetches is one.
+    /// A link to the pages of another process, at the address it reported: only an HTTP address becomes a link.
     pub(crate) fn elsewhere(page: Option<&str>, text: impl Into<String>) -> Self {
         match page.filter(|page| page.starts_with("http://") || page.starts_with("https://")) {
             Some(page) => Self::link(page, text),

@@ -2,7 +2,7 @@
 
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 
-/// Adds `text` so that a browser shows it and takes nothing of it for markup, in elements and in quoted attributes.
+/// Adds `text` escaped, so that a browser takes none of it for markup, in elements and in quoted attributes.
 pub(super) fn push_escaped(out: &mut String, text: &str) {
     for character in text.chars() {
         match character {
@@ -11,7 +11,7 @@ pub(super) fn push_escaped(out: &mut String, text: &str) {
             '>' => out.push_str("&gt;"),
             '"' => out.push_str("&quot;"),
             '\'' => out.push_str("&#39;"),
-            // Browsers take these for mistakes in the page, and some show nothing of it.
+            // Browsers take these for mistakes in the page, and some do not show them.
             '\t' | '\n' => out.push(character),
             control if control.is_control() => out.push(char::REPLACEMENT_CHARACTER),
             other => out.push(other),
@@ -19,7 +19,7 @@ pub(super) fn push_escaped(out: &mut String, text: &str) {
     }
 }
 
-/// The address `path?name=value&…`, with whatever the values hold.
+/// The address `path?name=value&…`, with the values escaped.
 pub(crate) fn link(path: &str, query: &[(&str, &str)]) -> String {
     let mut link = path.to_owned();
     for (at, (name, value)) in query.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! Pages as text: [`Page`] and what stands on it. Whatever is put in is escaped; there is no way around.
+//! Pages as text: [`Page`] and what stands on it. All text is escaped; there is no way around.
 
 mod amounts;
 mod cell;

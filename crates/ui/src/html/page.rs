@@ -72,7 +72,7 @@ impl Page {
         self
     }
 
-    /// With a table, unless it would be empty and nobody expects it.
+    /// With a table, if it is `wanted`.
     pub(crate) fn table_if(self, wanted: bool, table: &Table) -> Self {
         if wanted { self.table(table) } else { self }
     }

@@ -1,8 +1,8 @@
-//! Whom the pages of a master ask: [`MasterSource`].
+//! The data source of a master's pages: [`MasterSource`].
 
 use firesteel_deploy::master::{MasterServer, MasterStatus};
 
-/// Whom the pages of a master ask. May take a while to answer.
+/// The data source of a master's pages. May take a while to answer.
 pub trait MasterSource: Send + Sync + 'static {
     /// How things are; none when the master has ended.
     fn status(&self) -> Option<MasterStatus>;

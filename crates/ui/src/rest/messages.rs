@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use firesteel_types::DriverId;
 use serde::{Deserialize, Serialize};
 
-/// What answers say of the server.
+/// The server version in replies.
 pub(super) const VERSION: &str = env!("CARGO_PKG_VERSION");
 /// The only version of the protocol.
 pub(super) const PROTOCOL: &str = "v1";
@@ -27,7 +27,7 @@ pub(super) struct CreateSubmissionRequest {
     _main_class: Option<String>,
     #[serde(default, rename = "clientSparkVersion")]
     _client_version: Option<String>,
-    /// Whatever else a client says.
+    /// The other fields of the request.
     #[serde(flatten)]
     pub(super) others: BTreeMap<String, serde_json::Value>,
 }
@@ -46,7 +46,7 @@ pub(super) struct SubmissionResponse {
     pub(super) driver_state: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) worker_id: Option<String>,
-    /// What of the request nobody understood.
+    /// The fields of the request that were not understood.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) unknown_fields: Vec<String>,
 }

@@ -44,7 +44,7 @@ impl Pages {
         Self::with_own_fallback(move || {
             let (create, status, kill) = (submissions.clone(), submissions.clone(), submissions);
             let create = post(move |headers: HeaderMap, body: Bytes| async move {
-                if !says_json(&headers) {
+                if !declares_json(&headers) {
                     return refused(
                         StatusCode::UNSUPPORTED_MEDIA_TYPE,
                         "a request is JSON and says so: Content-Type: application/json",
@@ -70,8 +70,8 @@ impl Pages {
     }
 }
 
-/// A page of another site cannot say so without asking first, and is told nothing then.
-fn says_json(headers: &HeaderMap) -> bool {
+/// Whether the request declares JSON: a page of another site cannot without a preflight request, which is not granted.
+fn declares_json(headers: &HeaderMap) -> bool {
     let kind = headers.get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
     kind.split(';').next().is_some_and(|kind| kind.trim().eq_ignore_ascii_case("application/json"))
 }

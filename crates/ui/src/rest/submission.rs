@@ -7,7 +7,7 @@ use firesteel_types::settings::{self, Setting, SettingType};
 
 use super::messages::CreateSubmissionRequest;
 
-/// A driver to run, and what of the request nobody understood.
+/// A driver to run, and the fields of the request that were not understood.
 #[derive(Debug)]
 pub(super) struct Understood {
     pub(super) driver: DriverSubmission,
@@ -73,7 +73,7 @@ fn properties(
             unknown.push(format!("sparkProperties.{key}"));
             continue;
         };
-        // Where the driver runs is decided here, and Spark's clients always say it in a form of their own.
+        // Where the driver runs is decided here, and Spark's clients always send it in a form of their own.
         if entry.key == settings::MASTER.key() {
             continue;
         }

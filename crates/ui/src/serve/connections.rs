@@ -17,15 +17,15 @@ use tokio::{
 /// How large the head of a request may be.
 const HEADER_BYTES_MAX: usize = 64 << 10;
 const HEADERS_MAX: usize = 100;
-/// How long to wait when the machine has no more room for connections.
-const REST: Duration = Duration::from_millis(100);
+/// Delay before the next accept when the process is out of file descriptors or memory for connections.
+const ACCEPT_RETRY_DELAY: Duration = Duration::from_millis(100);
 
 /// What clients may use up.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Limits {
     /// So many may be connected at a time; further ones wait to be taken.
     pub(super) connections: usize,
-    /// How long a client may take to say what it wants.
+    /// How long a client may take to send its request's headers.
     pub(super) header_timeout: Duration,
     /// How long a connection may last in all, however many requests it carries: a client that reads slowly, or not at
     /// all, must not keep its place for ever.
@@ -63,7 +63,7 @@ pub(super) async fn take_connections(listener: TcpListener, router: Router, limi
             }
             Err(error) => {
                 tracing::warn!(%error, "the pages cannot take a connection");
-                sleep(REST).await;
+                sleep(ACCEPT_RETRY_DELAY).await;
             }
         }
     }

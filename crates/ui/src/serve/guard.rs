@@ -15,8 +15,9 @@ use axum::{
 
 use super::answer::Answer;
 
-/// Nothing is loaded from anywhere, no script runs, nobody else frames the page, and nothing is kept.
-const SAID: [(HeaderName, HeaderValue); 4] = [
+/// Response headers of every page: nothing is loaded from elsewhere, no script runs, no other site frames the page, and
+/// nothing is cached.
+const RESPONSE_HEADERS: [(HeaderName, HeaderValue); 4] = [
     (
         header::CONTENT_SECURITY_POLICY,
         HeaderValue::from_static("default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'self'"),
@@ -70,7 +71,7 @@ pub(super) async fn guard(State(guard): State<Guard>, request: Request, next: Ne
         let refused = "this site serves its own machine only: call it by localhost or by its address";
         Answer::Text(StatusCode::FORBIDDEN, refused.to_owned()).into_response()
     };
-    response.headers_mut().extend(SAID);
+    response.headers_mut().extend(RESPONSE_HEADERS);
     response
 }
 

@@ -1,7 +1,7 @@
 //! Listening and answering: [`Site`] serves [`Pages`].
 //!
 //! One thread with a runtime of its own takes connections and speaks HTTP; what a page asks of a master, worker or
-//! application is asked on a few further threads, started when somebody looks, since the answer may take a while.
+//! application is asked on a few further threads, started on demand, since the answer may take a while.
 //! Everything a client can use up is bounded: connections, the size of a request, the time it may take.
 
 mod answer;

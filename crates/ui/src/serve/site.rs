@@ -22,10 +22,10 @@ use super::{
 
 /// The longest body of a request.
 const BODY_BYTES_MAX: usize = 1 << 20;
-/// So many pages are made at a time; further ones wait.
-const ASKING_MAX: usize = 4;
-/// How long the end of a site waits for pages that are being made.
-const LAST_PAGES: Duration = Duration::from_secs(1);
+/// Number of pages that are made at a time; further requests wait.
+const CONCURRENT_PAGES_MAX: usize = 4;
+/// How long stopping a site waits for pages that are being made.
+const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// Where a site is served.
 #[derive(Clone, Debug)]
@@ -50,7 +50,7 @@ impl SiteConf {
     }
 }
 
-/// A port that is taken for pages which are still to be made: whoever makes them may tell others where they will be.
+/// A port that is taken for pages which are still to be made, so that their address can be told to others before.
 #[derive(Debug)]
 pub struct BoundSite {
     address: Address,
@@ -173,7 +173,7 @@ fn serve(
     let runtime = Builder::new_current_thread()
         .enable_io()
         .enable_time()
-        .max_blocking_threads(ASKING_MAX)
+        .max_blocking_threads(CONCURRENT_PAGES_MAX)
         .thread_name("firesteel-ui-ask")
         .build()?;
     let router: Router =
@@ -181,11 +181,11 @@ fn serve(
     let outcome = runtime.block_on(async {
         let listener = tokio::net::TcpListener::from_std(listener)?;
         let taking = tokio::spawn(take_connections(listener, router, limits));
-        // Also when whoever would say so is gone.
+        // Also ends when the sender is dropped.
         let _ = stopped.await;
         taking.abort();
         Ok(())
     });
-    runtime.shutdown_timeout(LAST_PAGES);
+    runtime.shutdown_timeout(SHUTDOWN_TIMEOUT);
     outcome
 }

@@ -186,7 +186,7 @@ fn bodies_are_bounded() {
     assert!(answer.is_empty() || answer.starts_with("HTTP/1.1 413"), "{answer}");
 }
 
-/// Not a bound that a slow machine could break: it only shows the cost when somebody asks.
+/// Not a bound that a slow machine could break: it only shows the cost, on request.
 #[test]
 #[ignore = "a measurement"]
 fn starting_a_site_costs_little() {

@@ -1,8 +1,8 @@
-//! Whom the pages of a worker ask: [`WorkerSource`].
+//! The data source of a worker's pages: [`WorkerSource`].
 
 use firesteel_deploy::worker::{LogError, LogRequest, LogSlice, WorkerServer, WorkerStatus};
 
-/// Whom the pages of a worker ask. May take a while to answer.
+/// The data source of a worker's pages. May take a while to answer.
 pub trait WorkerSource: Send + Sync + 'static {
     /// How things are; none when the worker has ended.
     fn status(&self) -> Option<WorkerStatus>;

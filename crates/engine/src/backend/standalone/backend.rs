@@ -52,7 +52,7 @@ pub(super) struct Shared {
     pub(super) chores: Chores,
     pub(super) message_max: u64,
     pub(super) loss_reason_wait: Duration,
-    /// Ends whatever was started; set when it was.
+    /// Stops the threads and connections that were started; set when they were.
     pub(super) stop: Mutex<Option<Box<dyn FnOnce() + Send>>>,
 }
 
@@ -60,7 +60,7 @@ pub(super) struct Shared {
 pub(super) enum Chore {
     RequestExecutors(Vec<ProfileTotal>),
     KillExecutors(Vec<ExecutorId>),
-    /// Nobody has said why an executor went away.
+    /// The reason of an executor's loss did not come in time.
     GiveUp {
         executor: ExecutorId,
         at: Instant,
@@ -76,7 +76,7 @@ pub(super) struct Chores(Mutex<Option<mpsc::Sender<Chore>>>);
 impl Chores {
     pub(super) fn add(&self, chore: Chore) {
         if let Some(chores) = &*self.0.lock() {
-            // Nobody does any more when the application is over.
+            // The receiver is gone when the application is over.
             let _ = chores.send(chore);
         }
     }
@@ -121,7 +121,8 @@ impl Shared {
         self.driver.get().and_then(Weak::upgrade)
     }
 
-    /// The line of an executor broke. The master may know why; if it does not say so soon, the executor is given up.
+    /// The line of an executor broke. The master may know why; if it does not report that soon, the executor is given
+    /// up.
     pub(super) fn line_closed(&self, executor: ExecutorId, line: u64, why: &str) {
         let Some(driver) = self.driver().filter(|driver| !driver.is_stopped()) else { return };
         if !self.links.closed(executor, line) {
@@ -133,7 +134,7 @@ impl Shared {
         self.chores.add(Chore::GiveUp { executor, at, why });
     }
 
-    /// The blocks of an executor are gone: those that had copies get new ones. Comes from whoever hears of it first.
+    /// The blocks of an executor are gone: those that had copies get new ones. Called by the first that hears of it.
     fn blocks_lost(&self, executor: ExecutorId) {
         for order in self.blocks.executor_lost(executor) {
             self.links.send(order.by, &ToExecutor::Replicate(order));
@@ -158,7 +159,7 @@ impl Shared {
         self.app.get_or_init(|| app.clone());
     }
 
-    /// The same, unless somebody has told already.
+    /// The same, unless the loss was reported already.
     pub(super) fn executor_lost_if_known(&self, executor: ExecutorId, reason: ExecutorLossReason) {
         let is_known =
             |driver: Arc<Driver>| driver.query(|scheduler| scheduler.executor_status(executor).is_some());

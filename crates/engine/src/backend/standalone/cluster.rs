@@ -44,19 +44,19 @@ use crate::{
     driver::Driver,
     error::with_causes,
     executor::{
-        Disk, DriverLine, EXECUTOR_ARGUMENT, Environment, LateClient, OtherExecutors, OwnBlocks,
-        Surroundings, check_executor_memory,
+        Disk, DriverLine, EXECUTOR_ARGUMENT, Environment, ExecutorServices, LateClient, OtherExecutors,
+        OwnBlocks, check_executor_memory,
     },
     protocol::{ToDriver, ToExecutor, line_conf},
     sent_files::sent_files,
 };
 
-/// How often to find out why there is no executor yet.
-const FIRST_LOOK: Duration = Duration::from_secs(3);
+/// How often the user is told why there is no executor yet.
+const NO_EXECUTOR_CHECK_INTERVAL: Duration = Duration::from_secs(3);
 /// How long a connection may wait until the driver has heard the id of its application.
-const ID_PATIENCE: Duration = Duration::from_secs(2);
-/// How long the executors of a local cluster may take to be there.
-const LOCAL_PATIENCE: Duration = Duration::from_secs(60);
+const APP_ID_TIMEOUT: Duration = Duration::from_secs(2);
+/// How long the executors of a local cluster may take to register.
+const LOCAL_EXECUTORS_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// The driver's side of a cluster: made before the driver, started when it is there.
 pub(crate) struct Cluster {
@@ -123,7 +123,7 @@ impl Cluster {
             loss_reason_wait: conf.get(settings::EXECUTOR_LOSS_REASON_WAIT),
             stop: Mutex::default(),
         });
-        let around = Surroundings {
+        let services = ExecutorServices {
             executor: ExecutorId::DRIVER,
             host: host.as_str().into(),
             disk: Disk::below(conf, "driver"),
@@ -132,7 +132,7 @@ impl Cluster {
             peers: Arc::new(OtherExecutors { client, book: links }),
             remote: None,
         };
-        let environment = Environment::new(conf, around)?;
+        let environment = Environment::new(conf, services)?;
         let own = OnceLock::from(Arc::downgrade(&environment));
         let source = Arc::new(OwnBlocks { executor: ExecutorId::DRIVER, environment: own });
         Ok((Self { shared, security, master, local, host, listens_at, source }, environment))
@@ -303,7 +303,7 @@ impl Cluster {
             MasterUrl::LocalCluster { workers, cores, .. } => {
                 let all = workers.saturating_mul(cores);
                 let wanted = self.shared.conf.get(settings::CORES_MAX).map_or(all, |most| most.min(all));
-                (wanted, Instant::now() + LOCAL_PATIENCE)
+                (wanted, Instant::now() + LOCAL_EXECUTORS_TIMEOUT)
             }
             _ => return self.wait_until_ready(driver),
         };
@@ -335,7 +335,7 @@ struct LateSecrets(Arc<Shared>);
 
 impl Secrets for LateSecrets {
     fn secret(&self, realm: &Realm) -> Option<Secret> {
-        let until = Instant::now() + ID_PATIENCE;
+        let until = Instant::now() + APP_ID_TIMEOUT;
         loop {
             // Looked at first, since it is set last.
             let is_named = self.0.app.get().is_some();
@@ -356,7 +356,7 @@ impl Shared {
         thread.spawn(move || {
             let mut told = None;
             loop {
-                thread::sleep(FIRST_LOOK);
+                thread::sleep(NO_EXECUTOR_CHECK_INTERVAL);
                 let Some(driver) = shared.upgrade().and_then(|shared| shared.driver()) else { return };
                 if driver.is_stopped() || !driver.query(Scheduler::executors).is_empty() {
                     return;

@@ -1,4 +1,4 @@
-//! What executors say, and what is done about it: [`FromExecutor`].
+//! Messages of executors and their handling: [`FromExecutor`].
 
 use std::sync::{Arc, Weak};
 
@@ -10,7 +10,7 @@ use firesteel_types::{Cpus, ExecutorId};
 use super::backend::Shared;
 use crate::{
     driver::{Driver, Incoming},
-    executor::{Report, ReportedEnd},
+    executor::{Report, TaskEnd},
     protocol::{Answer, Joining, Question, ToDriver, ToExecutor},
     stage::{ResultValue, TaskOutput},
 };
@@ -19,7 +19,7 @@ use crate::{
 pub(super) struct FromExecutor {
     shared: Arc<Shared>,
     line: Line<ToExecutor>,
-    /// Who it says it is.
+    /// The id it claims.
     executor: Option<ExecutorId>,
 }
 
@@ -113,7 +113,7 @@ impl FromExecutor {
             }
             ToDriver::Blocks(updates) => events.extend(self.shared.blocks.noted(executor, &updates)),
             ToDriver::Ask { number, question } => {
-                // What was said before must be known to whoever answers.
+                // Earlier messages must have reached the scheduler before the question.
                 if !events.is_empty() {
                     driver.post_all(std::mem::take(events));
                 }
@@ -132,10 +132,8 @@ impl FromExecutor {
 
     fn report(&self, driver: &Driver, executor: ExecutorId, report: Report) -> Incoming {
         let attempt = report.attempt;
-        let is_stored = matches!(
-            &report.end,
-            ReportedEnd::Finished(TaskOutput::Result { value: ResultValue::Stored, .. })
-        );
+        let is_stored =
+            matches!(&report.end, TaskEnd::Finished(TaskOutput::Result { value: ResultValue::Stored, .. }));
         let mut incoming = driver.incoming(executor, None, report);
         if is_stored {
             let payload = incoming.payload.take().map(|(_, payload)| payload);

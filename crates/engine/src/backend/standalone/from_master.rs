@@ -1,4 +1,4 @@
-//! What the master says of executors and workers: [`FromMaster`].
+//! Messages of the master about executors and workers: [`FromMaster`].
 
 use std::sync::{
     Arc,
@@ -36,7 +36,7 @@ impl FromMaster {
         }
     }
 
-    /// Waits until a master has taken the application, or nobody will.
+    /// Waits until a master has registered the application, or all have refused.
     pub(super) fn wait(&self) -> Result<AppId, String> {
         let mut registered = self.registered.lock();
         loop {

@@ -74,7 +74,7 @@ impl Links {
         Some(line)
     }
 
-    /// A line broke: says whether it was that of a member.
+    /// A line broke: returns whether it was that of a member.
     pub(super) fn closed(&self, executor: ExecutorId, line: u64) -> bool {
         let mut state = self.0.lock();
         if let Some(asked) = state.joining.get_mut(&executor) {
@@ -92,7 +92,7 @@ impl Links {
         self.0.lock().shuffles.contains_key(&executor)
     }
 
-    /// Whether nobody is one of us now.
+    /// Whether there is no member now.
     pub(super) fn is_empty(&self) -> bool {
         self.0.lock().joined.is_empty()
     }
@@ -105,7 +105,7 @@ impl Links {
         }
     }
 
-    /// Sends to one executor. If it is gone, others will say so.
+    /// Sends to one executor. If it is gone, its connection reports that.
     pub(super) fn send(&self, to: ExecutorId, message: &ToExecutor) {
         if let Some(link) = self.0.lock().joined.get_mut(&to) {
             link.deliver(message);

@@ -71,7 +71,7 @@ impl ResultFetcher {
         }
     }
 
-    /// Nobody wants the result.
+    /// The result is not needed.
     pub(super) fn give_up(&self, attempt: AttemptId) {
         let stored = self.stored.lock().remove(&attempt);
         if let Some((executor, _)) = stored {

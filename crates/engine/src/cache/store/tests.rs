@@ -47,8 +47,9 @@ fn store() -> (Arc<OnlyBlocks>, Arc<Told>, Arc<MemoryManager>) {
     let line: Arc<dyn DriverLine> = told.clone();
     let memory = MemoryManager::new(MemoryConf { budget: 100, storage_fraction: 0.5 });
     let disk = Disk::new(vec![std::env::temp_dir()], "test");
-    let around = Surroundings { disk, ..Surroundings::alone(&Conf::new(), "here".into(), "test", line) };
-    let store = BlockStore::new(&around, &memory, Compression::None);
+    let services =
+        ExecutorServices { disk, ..ExecutorServices::alone(&Conf::new(), "here".into(), "test", line) };
+    let store = BlockStore::new(&services, &memory, Compression::None);
     let store = Arc::new(OnlyBlocks(store));
     let evictor: std::sync::Weak<dyn Evictor> = Arc::<OnlyBlocks>::downgrade(&store);
     memory.set_evictor(evictor);

@@ -63,7 +63,7 @@ impl DriverClient {
         self.asks.answer(number, answer);
     }
 
-    /// The driver is gone: nobody will be answered.
+    /// The driver is gone: no question will be answered.
     pub(super) fn close(&self) {
         self.asks.close();
     }

@@ -25,14 +25,16 @@ use super::{
     heartbeat::Heartbeat,
     outbox::Outbox,
     reader::{FromDriver, spawn},
-    running::{Parts, Running},
+    running::{ExecutorParts, Running},
     start::Start,
     tables::Tables,
 };
 use crate::{
     Conf, Error, Result,
     build::Build,
-    executor::{Disk, Environment, LateClient, OtherExecutors, OwnBlocks, Surroundings, install_panic_hook},
+    executor::{
+        Disk, Environment, ExecutorServices, LateClient, OtherExecutors, OwnBlocks, install_panic_hook,
+    },
     logging,
     protocol::{Joining, ToDriver, Welcome, line_conf},
     security,
@@ -42,12 +44,12 @@ use crate::{
 /// How often the driver is dialled before the executor gives up.
 const TRIES: u32 = 3;
 /// An executor may be there before its driver has heard the application's id, and is refused until then.
-const FIRST_WAIT: Duration = Duration::from_millis(100);
-const BETWEEN_TRIES: Duration = Duration::from_secs(1);
-/// How long the driver may take to hear the last reports.
-const LAST_WORDS: Duration = Duration::from_secs(2);
-/// How often a draining executor looks whether it may leave.
-const DRAIN_CHECK: Duration = Duration::from_secs(1);
+const FIRST_JOIN_RETRY_DELAY: Duration = Duration::from_millis(100);
+const JOIN_RETRY_DELAY: Duration = Duration::from_secs(1);
+/// How long the driver may take to receive the last reports.
+const FINAL_REPORTS_TIMEOUT: Duration = Duration::from_secs(2);
+/// How often a draining executor checks whether it may leave.
+const DRAIN_POLL_INTERVAL: Duration = Duration::from_secs(1);
 
 /// Why the process ends.
 #[derive(Debug)]
@@ -225,7 +227,7 @@ impl Process {
                 Ok(line) => break line,
                 Err(error) if tries + 1 < TRIES => {
                     tracing::warn!(%error, "cannot reach the driver yet");
-                    thread::sleep(if tries == 0 { FIRST_WAIT } else { BETWEEN_TRIES });
+                    thread::sleep(if tries == 0 { FIRST_JOIN_RETRY_DELAY } else { JOIN_RETRY_DELAY });
                     tries += 1;
                 }
                 Err(error) => {
@@ -297,7 +299,7 @@ impl Process {
             threads: Arc::default(),
             disk: disk.clone(),
         };
-        let around = Surroundings {
+        let services = ExecutorServices {
             executor: self.start.executor,
             host: self.start.host.clone(),
             disk,
@@ -306,11 +308,11 @@ impl Process {
             peers: Arc::new(OtherExecutors { client, book: driver.clone() }),
             remote: Some(remote),
         };
-        let environment = Environment::new(&conf, around)?;
+        let environment = Environment::new(&conf, services)?;
         self.source.environment.get_or_init(|| Arc::downgrade(&environment));
         let system = |source| Error::System { what: "cannot start a thread".to_owned(), source };
         let outbox = Outbox::start(line.clone()).map_err(system)?;
-        let parts = Parts { environment, driver, tables, outbox, server: self.server.clone() };
+        let parts = ExecutorParts { environment, driver, tables, outbox, server: self.server.clone() };
         let running = Running::start(parts, self.start.cores, &conf).map_err(system)?;
         let (config, seed) = (conf.heartbeat(), u64::from(self.start.executor.0));
         self.heartbeat.start(self, &running, &config, seed).map_err(system)?;
@@ -341,7 +343,7 @@ impl Process {
             if is_idle && moved.kept.is_empty() {
                 return self.end(End::Drained);
             }
-            thread::sleep(DRAIN_CHECK);
+            thread::sleep(DRAIN_POLL_INTERVAL);
         }
     }
 
@@ -369,7 +371,7 @@ impl Process {
         if let Some(line) = self.line.get() {
             line.close();
             // The last reports are on it.
-            line.wait_closed(LAST_WORDS);
+            line.wait_closed(FINAL_REPORTS_TIMEOUT);
         }
     }
 }

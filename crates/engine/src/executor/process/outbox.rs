@@ -13,14 +13,14 @@ use parking_lot::{Condvar, Mutex};
 
 use crate::{
     accumulator::Updates,
-    executor::{Report, ReportedEnd},
+    executor::{Report, TaskEnd},
     protocol::ToDriver,
 };
 
-/// How many reports are sent at the latest.
-const MANY: usize = 64;
-/// How long a report waits at most for others to go with it.
-const PATIENCE: Duration = Duration::from_millis(1);
+/// Number of reports at which a batch is sent at once.
+const REPORT_BATCH_MAX: usize = 64;
+/// How long a report waits at most for others to be sent with it.
+const REPORT_BATCH_DELAY: Duration = Duration::from_millis(1);
 
 /// Reports that wait to be sent together. While tasks follow each other on a slot, each of them would otherwise be a
 /// message of its own.
@@ -50,7 +50,7 @@ impl Outbox {
     pub(super) fn add(&self, report: Report, more_follow: bool) {
         let mut waiting = self.waiting.lock();
         waiting.reports.push(report);
-        if !more_follow || waiting.reports.len() >= MANY {
+        if !more_follow || waiting.reports.len() >= REPORT_BATCH_MAX {
             return self.send(&mut waiting);
         }
         if waiting.since.is_none() {
@@ -95,7 +95,7 @@ impl Outbox {
         }
     }
 
-    /// Waits until something has waited long enough and sends it; says whether to go on.
+    /// Waits until something has waited long enough and sends it; returns whether to go on.
     fn turn(&self) -> bool {
         let mut waiting = self.waiting.lock();
         loop {
@@ -104,11 +104,11 @@ impl Outbox {
             }
             match waiting.since {
                 None => drop(self.began.wait_for(&mut waiting, Duration::from_secs(1))),
-                Some(since) if since.elapsed() >= PATIENCE => {
+                Some(since) if since.elapsed() >= REPORT_BATCH_DELAY => {
                     self.send(&mut waiting);
                     return true;
                 }
-                Some(since) => drop(self.began.wait_until(&mut waiting, since + PATIENCE)),
+                Some(since) => drop(self.began.wait_until(&mut waiting, since + REPORT_BATCH_DELAY)),
             }
             if waiting.since.is_none() {
                 return true;
@@ -123,7 +123,7 @@ fn too_large(report: Report, error: &SendError) -> Report {
         "what the task reports, its result and what it added to accumulators, is too large: {error}; raise \
          firesteel.rpc.message.maxSize or give back less"
     );
-    let end = ReportedEnd::Failed { failure: TaskFailure::panicked(message), operator: None };
+    let end = TaskEnd::Failed { failure: TaskFailure::panicked(message), operator: None };
     Report { end, updates: Updates::default(), ..report }
 }
 

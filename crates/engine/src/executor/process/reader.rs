@@ -1,4 +1,4 @@
-//! What the driver says, and what is done about it: [`FromDriver`].
+//! Messages of the driver and their handling: [`FromDriver`].
 
 use std::sync::Arc;
 

@@ -1,7 +1,7 @@
 //! Attempts that were told to end and do not: [`Reaper`].
 //!
-//! A task ends when its code looks whether it should. One that never looks would hold its slot for ever; if the settings
-//! say so, its executor is ended with it, and others take over what it did.
+//! A task ends when its code looks whether it should. One that never looks would hold its slot for ever; if so
+//! configured, its executor is ended with it, and others take over what it did.
 
 use std::{
     sync::Arc,
@@ -39,7 +39,7 @@ impl Reaper {
         })
     }
 
-    /// Whether this order needs somebody to watch it: the first one does, and one that asks for more than it.
+    /// Whether this order needs a watch: the first one does, and one that asks for more than it.
     fn begin(&self, attempt: AttemptId, interrupt: bool) -> bool {
         let mut watched = self.watched.lock();
         match watched.get_mut(&attempt) {
@@ -57,7 +57,7 @@ impl Reaper {
 }
 
 impl Running {
-    /// Orders the end of an attempt, and watches over it if the settings say so.
+    /// Orders the end of an attempt, and watches over it if so configured.
     pub(super) fn kill(
         self: &Arc<Self>,
         process: &Arc<Process>,

@@ -16,7 +16,7 @@ use crate::{
     Conf,
     contain::discard,
     error::with_causes,
-    executor::{Environment, Executor, Report, ReportedEnd, Slots, Work},
+    executor::{Environment, Executor, Report, Slots, TaskEnd, Work},
     protocol::{StageOrder, Stored, TaskOrder, ToDriver},
     stage::{Form, ResultValue, StageProgram, TaskOutput, thaw_program},
 };
@@ -67,7 +67,7 @@ impl Stage {
 }
 
 /// What an executor is made of, besides its settings.
-pub(super) struct Parts {
+pub(super) struct ExecutorParts {
     pub(super) environment: Arc<Environment>,
     pub(super) driver: Arc<DriverClient>,
     pub(super) tables: Arc<Tables>,
@@ -77,8 +77,8 @@ pub(super) struct Parts {
 
 impl Running {
     /// With `cores` slots that wait for tasks.
-    pub(super) fn start(parts: Parts, cores: u32, conf: &Conf) -> std::io::Result<Arc<Self>> {
-        let Parts { environment, driver, tables, outbox, server } = parts;
+    pub(super) fn start(parts: ExecutorParts, cores: u32, conf: &Conf) -> std::io::Result<Arc<Self>> {
+        let ExecutorParts { environment, driver, tables, outbox, server } = parts;
         let message = conf.get(settings::RPC_MESSAGE_MAX_SIZE) / 2;
         let results = ResultLimits {
             direct: conf.get(settings::TASK_MAX_DIRECT_RESULT_SIZE).min(message),
@@ -144,7 +144,7 @@ impl Running {
 
     /// Reports a task that could not even begin.
     fn refuse(&self, attempt: AttemptId, failure: TaskFailure) {
-        let end = ReportedEnd::Failed { failure, operator: None };
+        let end = TaskEnd::Failed { failure, operator: None };
         let report = Report { attempt, end, metrics: TaskMetrics::default(), updates: <_>::default() };
         self.executor.forget(attempt);
         self.outbox.add(report, false);
@@ -168,7 +168,7 @@ impl Running {
     /// A report whose result stays here if it is too large to travel along.
     fn placed(&self, mut report: Report) -> Report {
         let attempt = report.attempt;
-        if let ReportedEnd::Finished(TaskOutput::Result { value, size_bytes }) = &mut report.end
+        if let TaskEnd::Finished(TaskOutput::Result { value, size_bytes }) = &mut report.end
             && let ResultValue::Bytes(bytes) = value
             && *size_bytes > self.results.direct
         {
@@ -182,7 +182,7 @@ impl Running {
                 Ok(()) => *value = ResultValue::Stored,
                 Err(message) => {
                     let failure = TaskFailure::panicked(message);
-                    report.end = ReportedEnd::Failed { failure, operator: None };
+                    report.end = TaskEnd::Failed { failure, operator: None };
                 }
             }
         }

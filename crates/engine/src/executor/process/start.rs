@@ -11,7 +11,7 @@ use crate::{Error, Result};
 /// The first argument of executors, by which they know what they are.
 pub(crate) const ARGUMENT: &str = "--firesteel-executor";
 
-/// Who this executor is and whom it works for.
+/// The identity of this executor and of its application.
 pub(super) struct Start {
     pub(super) executor: ExecutorId,
     pub(super) app: AppId,

@@ -15,8 +15,8 @@ use crate::{
     shuffle::{MapTables, PlacedBlocks},
 };
 
-/// How often a task that waits looks whether it shall stop.
-const CHECK: Duration = Duration::from_millis(100);
+/// How often a task that waits for a table checks whether it was cancelled.
+const CANCEL_POLL_INTERVAL: Duration = Duration::from_millis(100);
 
 /// The tables of map outputs that this executor has, and those it waits for.
 pub(super) struct Tables {
@@ -74,7 +74,7 @@ impl Tables {
             if let Some(given) = state.given.remove(&attempt) {
                 return given;
             }
-            self.answered.wait_for(&mut state, CHECK);
+            self.answered.wait_for(&mut state, CANCEL_POLL_INTERVAL);
             if task.is_interrupted() {
                 drop(state);
                 task.check();
@@ -83,7 +83,7 @@ impl Tables {
         }
     }
 
-    /// Asks the driver until what it says can be given to those who wait.
+    /// Asks the driver until its answer can be given to the tasks that wait.
     fn ask(&self, shuffle: ShuffleId) {
         loop {
             let answer = match self.driver.ask(Question::MapTable(shuffle)) {
@@ -134,5 +134,5 @@ impl MapTables for Tables {
 }
 
 fn unknown(shuffle: ShuffleId, reducer: PartitionId, executor: ExecutorId) -> FetchFailure {
-    MapOutputClient::unavailable(shuffle, reducer.0, format!("nobody knows where {executor} is"))
+    MapOutputClient::unavailable(shuffle, reducer.0, format!("the address of {executor} is unknown"))
 }

@@ -24,7 +24,7 @@ use tempfile::TempDir;
 
 use super::ARGUMENT;
 use crate::{
-    executor::{Report, ReportedEnd},
+    executor::{Report, TaskEnd},
     protocol::{
         Answer, Question, StageInputs, StageOrder, TaskOrder, ToDriver, ToExecutor, Welcome, line_conf,
     },
@@ -180,8 +180,8 @@ fn unreadable_stage() -> StageOrder {
 
 fn failure(report: Report) -> TaskFailure {
     match report.end {
-        ReportedEnd::Failed { failure, .. } => failure,
-        ReportedEnd::Finished(_) => panic!("it finished"),
+        TaskEnd::Failed { failure, .. } => failure,
+        TaskEnd::Finished(_) => panic!("it finished"),
     }
 }
 
@@ -289,7 +289,7 @@ fn an_executor_that_drains_leaves_with_code_0_when_nothing_runs_and_nothing_is_l
     assert!(log.contains("this executor has drained and leaves"), "{log}");
 }
 
-/// Answers who could take blocks, nobody, until the executor has gone.
+/// Answers requests for peers that could take blocks with none, until the executor has gone.
 fn answer_peers(rig: &Rig, line: &Line<ToExecutor>) {
     while !line.is_closed() {
         if let Ok(ToDriver::Ask { number, question: Question::Peers }) =

@@ -20,7 +20,7 @@ use firesteel_types::{
 use super::*;
 use crate::{
     Conf,
-    executor::{Blame, DriverLine, Surroundings, abort_task, install_panic_hook},
+    executor::{Blame, DriverLine, ExecutorServices, abort_task, install_panic_hook},
     ship::ShipError,
     stage::ResultValue,
 };
@@ -53,7 +53,7 @@ fn executor() -> Executor {
     install_panic_hook();
     let conf = Conf::new();
     let environment =
-        Environment::new(&conf, Surroundings::alone(&conf, "here".into(), "test", Arc::new(NoDriver)))
+        Environment::new(&conf, ExecutorServices::alone(&conf, "here".into(), "test", Arc::new(NoDriver)))
             .unwrap();
     Executor::new(environment, Form::Typed)
 }
@@ -89,8 +89,8 @@ fn launch(
 
 fn failure(report: Report) -> TaskFailure {
     match report.end {
-        ReportedEnd::Failed { failure, .. } => failure,
-        ReportedEnd::Finished(_) => panic!("the task finished"),
+        TaskEnd::Failed { failure, .. } => failure,
+        TaskEnd::Finished(_) => panic!("the task finished"),
     }
 }
 
@@ -126,7 +126,7 @@ fn a_task_knows_who_it_is() {
 fn a_panic_fails_the_task_with_message_place_and_operator() {
     let report = executor().run(launch(|_| Blame::new(RddId(9)).on(|| panic!("no such user: {}", 5))));
 
-    let ReportedEnd::Failed { failure: TaskFailure::Panicked { message, .. }, operator } = report.end else {
+    let TaskEnd::Failed { failure: TaskFailure::Panicked { message, .. }, operator } = report.end else {
         panic!("not a panic")
     };
     assert!(message.starts_with("no such user: 5, panicked at "), "{message}");

@@ -281,7 +281,7 @@ fn a_listener_may_post_and_remove_itself() {
 #[test]
 fn a_running_bus_without_listeners_wants_nothing() {
     let bus = ListenerBus::new();
-    assert!(bus.is_wanted(), "somebody may be added before the start");
+    assert!(bus.is_wanted(), "a listener may be added before the start");
 
     bus.start().unwrap();
     assert!(!bus.is_wanted());

@@ -10,7 +10,7 @@ use super::*;
 
 type Action = Box<dyn FnOnce() + Send>;
 
-/// Runs the closures that it gets as events; says what it was asked to do.
+/// Runs the closures that it gets as events; records what it was asked to do.
 struct Recorder {
     log: mpsc::Sender<String>,
     on_error: fn(),

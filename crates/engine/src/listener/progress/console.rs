@@ -32,7 +32,7 @@ pub struct ConsoleProgress {
     _thread: Arc<Drawer>,
 }
 
-/// Whoever takes both locks takes `lines` first.
+/// A thread that takes both locks takes `lines` first.
 struct Shared {
     lines: Mutex<Lines>,
     watched: Mutex<Watched>,
@@ -66,7 +66,7 @@ impl ConsoleProgress {
     /// # Ok::<(), firesteel::listener::BusError>(())
     /// ```
     pub fn on_stderr(is_enabled: bool) -> Option<Self> {
-        // Asked first, so that nothing touches the terminal of somebody who does not want this.
+        // Asked first, so that the terminal is not touched where bars are disabled.
         let target = if is_enabled { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
         Self::start(target, Pace::default())
     }
@@ -128,7 +128,7 @@ impl fmt::Debug for ConsoleProgress {
 }
 
 impl Shared {
-    /// A clock of our own: how long a stage was on the screen is nobody else's business.
+    /// A clock of its own: how long a stage was on the screen does not depend on the scheduler's.
     fn now(&self) -> Timestamp {
         Timestamp::ZERO + self.started.elapsed()
     }
@@ -188,7 +188,7 @@ impl Drop for Drawer {
     fn drop(&mut self) {
         self.shared.watched.lock().is_closed = true;
         self.shared.changed.notify_one();
-        // Then the lines are dropped, and so go from the screen: whatever comes next finds it clean.
+        // Then the lines are dropped, and so go from the screen: later output finds it clean.
         if let Some(handle) = self.handle.take()
             && handle.join().is_err()
         {

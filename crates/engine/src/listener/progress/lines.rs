@@ -56,7 +56,7 @@ impl Lines {
 fn show(line: &ProgressBar, bar: Bar) {
     line.set_position(bar.done.into());
     line.set_message(bar.active.to_string());
-    // Whatever limit of its own the library has: we draw seldom enough, and nothing may be left out.
+    // Overrides the library's rate limit: we draw seldom enough, and nothing may be left out.
     line.force_draw();
 }
 

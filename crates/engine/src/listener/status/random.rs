@@ -1,4 +1,4 @@
-//! Random but honest histories: whatever happens, the counts of the status store agree with a naive model.
+//! Random but honest histories: the counts of the status store always agree with a naive model.
 
 use std::collections::{BTreeMap, BTreeSet};
 

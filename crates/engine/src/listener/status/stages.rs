@@ -118,7 +118,7 @@ impl LiveStage {
         Self { jobs: Vec::new(), latest, done: FixedBitSet::new() }
     }
 
-    /// Notes how a task of any attempt ended; says by how much that changes the number of completed partitions.
+    /// Notes how a task of any attempt ended; returns by how much that changes the number of completed partitions.
     pub(super) fn note(&mut self, partition: PartitionId, ended: Ended) -> i8 {
         let place = partition.index();
         match ended {

@@ -30,9 +30,9 @@ impl Default for Retention {
 /// Knows what runs and what ran, from the events that it hears.
 ///
 /// A cheap handle: clone it, give one to the [`ListenerBus`](crate::listener::ListenerBus), and ask the other. It
-/// knows what its queue has delivered, which is a little behind the scheduler; who needs to see the events of a job
-/// that just ended flushes the bus first. Answers are copies in the order of ids; whatever was forgotten, or never
-/// heard of, is absent.
+/// knows what its queue has delivered, which is a little behind the scheduler; to see the events of a job that just
+/// ended, flush the bus first. Answers are copies in the order of ids; what was forgotten, or never heard of, is
+/// absent.
 ///
 /// ```
 /// use firesteel::listener::{JobStatus, ListenerBus, StatusStore, Wait};

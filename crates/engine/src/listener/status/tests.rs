@@ -1,4 +1,4 @@
-//! What the store says about jobs, stages and executors.
+//! The answers of the store about jobs, stages and executors.
 
 use std::{sync::Arc, time::Duration};
 

@@ -75,7 +75,7 @@ where
         Self(SpillTable::new(Sides(std::marker::PhantomData), 0, name, task))
     }
 
-    /// Brings all rows of one side in; `of` says which.
+    /// Brings all rows of one side in; `of` selects it.
     pub(crate) fn bring<V: Data>(
         &mut self,
         rows: Loaded<'a, (K, V)>,

@@ -14,7 +14,7 @@ use crate::{
 };
 
 /// An [`Rdd`] with the pairs of values that two parents have for the same key. Made by
-/// [`join`](crate::JoinRdd::join) and the outer joins; `J` says which.
+/// [`join`](crate::JoinRdd::join) and the outer joins; `J` is the kind.
 ///
 /// A parent that has the result's partitioner is read in place, any other one is shuffled. In each partition
 /// a hash table is built over the rows of one side and the other side streams past it: the smaller side is

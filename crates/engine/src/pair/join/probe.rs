@@ -8,8 +8,8 @@ use crate::{data::Data, executor::TaskContext, pair::gathered::Gathered};
 /// Pairs between two checks for an order to end.
 const BATCH: u32 = 4096;
 
-/// Rows whose partners are looked up one right after the other.
-const GATHERED: usize = 32;
+/// Rows of a batch whose partners are looked up together, so that the cache misses overlap.
+const PREFETCH_ROWS: usize = 32;
 
 /// A row of the streaming side, borrowed or owned.
 pub(super) trait Row<K, V> {
@@ -68,7 +68,7 @@ pub(super) struct Probe<'a, I: Iterator, K, V, W, J> {
 /// The built side and what is known of it so far.
 struct Built<'a, K, W> {
     table: Table<'a, K, W>,
-    /// One bit for each row: whether it has met a partner. Empty if nobody asks.
+    /// One bit for each row: whether it has met a partner. Empty if the join does not need it.
     met: Vec<u64>,
     pairs: u32,
     task: &'a TaskContext,
@@ -161,7 +161,7 @@ impl<K: Data + Hash + Eq, W: Data> Built<'_, K, W> {
         J: JoinKind<V, W>,
         F: FnMut(B, (K, J::Row)) -> B,
     {
-        let mut links = [None; GATHERED];
+        let mut links = [None; PREFETCH_ROWS];
         for (link, row) in links.iter_mut().zip(&*rows) {
             *link = self.table.first(row.key());
         }
@@ -241,7 +241,7 @@ where
             Some((row, link)) => built.fold_pairs::<_, V, J, _, _>(row, link, init, &mut f),
             None => init,
         };
-        let mut gathered = Gathered::new(GATHERED);
+        let mut gathered = Gathered::new(PREFETCH_ROWS);
         folded = rows.fold(folded, |folded, row| {
             if !gathered.push(row) {
                 return folded;

@@ -22,7 +22,7 @@ use crate::{
     rdd::Rdd,
 };
 
-/// How much of what a program says about its errors is kept, the end of it.
+/// How much of a program's standard error is kept, from the end.
 const ERRORS_KEPT_BYTES: usize = 8 << 10;
 
 /// How long to wait for the errors of a program that has failed: something it started may hold the pipe open.
@@ -144,7 +144,7 @@ impl Drop for Lines<'_> {
         self.is_over.store(true, Ordering::Relaxed);
         self.process.kill();
         if let Some(feeder) = self.feeder.take() {
-            // Whoever drops the lines does not care how the rows would have gone on.
+            // The reader that drops the lines does not need the rows' errors.
             let _ = feeder.join();
         }
         if let Err(error) = self.process.wait(|| ()) {
@@ -164,7 +164,7 @@ impl Drop for KillOnDrop<'_> {
     }
 }
 
-/// Writes rows as lines until there are none left or nobody wants more.
+/// Writes rows as lines until there are none left or the program reads no more.
 fn feed<T: Display>(
     mut rows: impl Iterator<Item = T>,
     operator: RddId,
@@ -185,7 +185,7 @@ fn feed<T: Display>(
     }
 }
 
-/// The end of what the program says about its errors.
+/// The end of the program's standard error.
 fn read_errors(errors: ChildStderr) -> String {
     let (mut errors, mut kept, mut chunk) = (errors, VecDeque::new(), [0; 1024]);
     while let Ok(read @ 1..) = errors.read(&mut chunk) {

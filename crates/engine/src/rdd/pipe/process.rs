@@ -10,8 +10,8 @@ use std::{
 use parking_lot::Mutex;
 use rustix::process::{Pid, Signal, kill_process_group};
 
-/// The longest time between two looks whether a program is over that has closed its output.
-const LOOK_MAX: Duration = Duration::from_millis(50);
+/// The longest time between two checks whether a program has ended that has closed its output.
+const EXIT_POLL_INTERVAL_MAX: Duration = Duration::from_millis(50);
 
 /// A program and everything that it started.
 pub(super) struct Process {
@@ -30,10 +30,10 @@ impl Process {
         Self { group: Pid::from_child(&child), state: Mutex::new(State { child, status: None }) }
     }
 
-    /// Kills the program with all that it started, so that nobody holds the other ends of its pipes.
+    /// Kills the program with all that it started, so that no process holds the other ends of its pipes.
     pub(super) fn kill(&self) {
         let state = self.state.lock();
-        // Once its status was taken, the number of the group may belong to somebody else.
+        // Once its status was taken, the number of the group may belong to another process.
         if state.status.is_none()
             && let Err(error) = kill_process_group(self.group, Signal::KILL)
         {
@@ -50,7 +50,7 @@ impl Process {
             }
             check();
             thread::sleep(pause);
-            pause = (pause * 2).min(LOOK_MAX);
+            pause = (pause * 2).min(EXIT_POLL_INTERVAL_MAX);
         }
     }
 

@@ -78,9 +78,9 @@ fn rows(store: &ShuffleStore) -> Vec<u64> {
 }
 
 /// The way to other processes, of which there are none.
-fn nowhere(disk: &Arc<Disk>) -> RemoteShuffles {
-    struct Nowhere;
-    impl MapTables for Nowhere {
+fn no_remote(disk: &Arc<Disk>) -> RemoteShuffles {
+    struct NoRemote;
+    impl MapTables for NoRemote {
         fn input(
             &self,
             _: ShuffleId,
@@ -90,13 +90,13 @@ fn nowhere(disk: &Arc<Disk>) -> RemoteShuffles {
             Ok(Vec::new())
         }
     }
-    impl Transport for Nowhere {
+    impl Transport for NoRemote {
         fn fetch(&self, _: &PeerAddr, _: &[BlockId], _: &mut dyn Sink) {}
     }
     RemoteShuffles {
         own: ExecutorId(0),
-        tables: Arc::new(Nowhere),
-        transport: Arc::new(Nowhere),
+        tables: Arc::new(NoRemote),
+        transport: Arc::new(NoRemote),
         limits: FetchLimits::default(),
         threads: Arc::default(),
         disk: disk.clone(),
@@ -114,7 +114,7 @@ fn an_output_whose_shuffle_is_gone_leaves_no_file() {
     assert!(keep());
     store.remove(SHUFFLE);
     assert!(MapOutputFile::open(&disk.dirs().unwrap(), SHUFFLE, PartitionId(0)).is_err());
-    assert!(!keep(), "nobody could ever remove it");
+    assert!(!keep(), "it could never be removed");
 }
 
 type During = Box<dyn FnOnce()>;
@@ -222,7 +222,7 @@ fn rows_that_cannot_be_summed_up_take_no_memory_with_them() {
 fn tasks_evictions_and_removals_at_once_leave_nothing() {
     for is_executor in [false, true] {
         let mut place = place(Compression::None);
-        place.store.remote = is_executor.then(|| nowhere(&place.disk));
+        place.store.remote = is_executor.then(|| no_remote(&place.disk));
         let store = &place.store;
         for number in 10..60 {
             let shuffle = ShuffleId(number);

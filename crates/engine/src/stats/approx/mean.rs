@@ -47,7 +47,7 @@ impl ApproximateEvaluator for MeanEvaluator {
         match (self.progress.seen(), self.stats.count()) {
             (Seen::Everything, _) => BoundedDouble::exact(mean),
             (_, 0) => BoundedDouble::unknown(f64::NEG_INFINITY),
-            // One number says nothing about how far numbers lie apart.
+            // One number tells nothing about the spread.
             (_, 1) => BoundedDouble { mean, confidence, low: f64::NEG_INFINITY, high: f64::INFINITY },
             (_, count) => {
                 let reach = quantile::deviations(count, confidence)

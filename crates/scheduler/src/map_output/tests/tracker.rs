@@ -196,9 +196,9 @@ fn an_attempt_named_for_two_maps_belongs_to_the_later() {
 
     let moved = tracker.relocate(SHUFFLE, AttemptId(0), EXEC_B, "host-2".into());
     tracker.register_output(SHUFFLE, PartitionId(1), status(EXEC_A, 1, &[100])).unwrap();
-    let nobody = tracker.relocate(SHUFFLE, AttemptId(0), EXEC_C, "host-3".into());
+    let untracked = tracker.relocate(SHUFFLE, AttemptId(0), EXEC_C, "host-3".into());
 
-    assert_eq!((moved, nobody), (Relocated::Moved { map: PartitionId(1) }, Relocated::Untracked));
+    assert_eq!((moved, untracked), (Relocated::Moved { map: PartitionId(1) }, Relocated::Untracked));
     assert_eq!(tracker.outputs_on(EXEC_A), 2);
 }
 

@@ -88,10 +88,10 @@ fn every_worker_on_a_host_leaves_whatever_the_case() {
 /// Behaviours: MAST-024.
 #[test]
 fn unknown_hosts_and_masters_in_standby_count_no_workers() {
-    let nobody = [to_client(Reply::WorkersDecommissioned { workers: 0 })];
+    let none = [to_client(Reply::WorkersDecommissioned { workers: 0 })];
 
-    assert_eq!(leave_hosts(&mut cluster(2), &["NoSuchHost1", "NoSuchHost2"]), nobody);
-    assert_eq!(leave_hosts(&mut standby(MasterConfig::default()), &["h0"]), nobody);
+    assert_eq!(leave_hosts(&mut cluster(2), &["NoSuchHost1", "NoSuchHost2"]), none);
+    assert_eq!(leave_hosts(&mut standby(MasterConfig::default()), &["h0"]), none);
 }
 
 /// Behaviours: MAST-024.

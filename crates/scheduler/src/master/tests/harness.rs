@@ -302,7 +302,7 @@ impl Cluster {
         self.hear(CLIENT, WorkerToMaster::ExecutorStateChanged { worker, change })
     }
 
-    /// What worker `number` says it runs, if it runs all that the master thinks.
+    /// What worker `number` reports as running, if it runs all that the master thinks.
     pub(super) fn list(&self, number: u32) -> WorkerReport {
         let info = self.worker_info(number);
         let executors = info.executors.iter().map(|(key, desc)| ExecutorReport {

@@ -247,7 +247,7 @@ fn what_a_worker_cannot_hold_or_nobody_owns_it_must_kill() {
         executor(&app, 1, 3, "g0"),        // The address is taken.
         executor(&app, 2, 8, "g1"),        // Only 7 cores are left.
         executor(&app, 3, 1, "g9"),        // There is no such address.
-        executor(&stranger, 0, 1, "g1"),   // Nobody's.
+        executor(&stranger, 0, 1, "g1"),   // Of no application.
         executor(&app, u32::MAX, 1, "g1"), // No master gives such ids.
     ];
 

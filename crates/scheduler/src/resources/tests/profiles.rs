@@ -25,7 +25,7 @@ fn manager(support: ProfileSupport) -> ProfileManager {
     ProfileManager::new(default_profile(None, 4), support).unwrap()
 }
 
-/// A task-only profile; its id is one that nobody must look at.
+/// A task-only profile; its id must not be looked at.
 fn task_only(task_cpus: &str, gpus: &str) -> ResourceProfile {
     ResourceProfile {
         id: ProfileId(77),
@@ -116,7 +116,7 @@ fn task_only_profiles_share_the_default_executors_without_dynamic_allocation() {
     assert!(profiles.can_run_on(task, ProfileId::DEFAULT));
     assert!(!profiles.can_run_on(task, other));
     assert!(!profiles.can_run_on(ProfileId::DEFAULT, task));
-    assert!(!profiles.can_run_on(ProfileId(9), ProfileId::DEFAULT), "nobody registered it");
+    assert!(!profiles.can_run_on(ProfileId(9), ProfileId::DEFAULT), "it is not registered");
 }
 
 /// Behaviours: RP-007.

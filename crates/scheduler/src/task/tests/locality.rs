@@ -75,7 +75,7 @@ fn a_cached_file_is_process_local_on_every_executor_of_its_host() {
 
     assert_eq!(bench.offer(1, Process), Some((0, Process)));
     assert_eq!(bench.offer(0, Process), Some((1, Process)));
-    assert_eq!(bench.offer(0, Process), None, "nobody is alive on h3");
+    assert_eq!(bench.offer(0, Process), None, "no executor is alive on h3");
 }
 
 /// Behaviours: LOC-005, LOC-006.

@@ -1,4 +1,4 @@
-//! Random events: the books stay right whatever happens, and in whatever order.
+//! Random events in random order: the books stay right.
 
 use std::collections::BTreeSet;
 

@@ -33,7 +33,7 @@ impl Judge {
         self.batch.begun.push(id);
     }
 
-    /// An attempt that was sent ahead ended, and nobody knows whether it had begun.
+    /// An attempt that was sent ahead ended, and whether it had begun is unknown.
     pub(super) fn withdraw(&mut self, id: AttemptId) {
         let attempt = self.attempts.get_mut(&id).expect("callers looked it up");
         attempt.phase = Phase::Withdrawn;

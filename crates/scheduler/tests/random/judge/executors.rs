@@ -108,7 +108,7 @@ impl Judge {
         let is_known = self.executors.contains_key(&executor);
         if joined {
             assert!(!is_known, "{executor} joins once");
-            assert!(!self.is_stopped, "nobody joins a context that is stopped");
+            assert!(!self.is_stopped, "no executor joins a context that is stopped");
             let (used, shares) = (Cpus::ZERO, BTreeMap::new());
             let known = Executor {
                 spec,
@@ -167,7 +167,7 @@ impl Judge {
     /// Nothing runs, and time has passed: a task that waits has no executor that could take it.
     pub fn check_nothing_can_start(&self) {
         if self.config.exclusion.is_some() {
-            return; // Single tasks may be barred from an executor, of which nobody is told.
+            return; // Single tasks may be barred from an executor, which no effect tells.
         }
         for (id, set) in self.sets.iter().filter(|(_, set)| set.is_open()) {
             let fitting = self.executors.values().find(|executor| self.could_run(set, executor));
@@ -179,7 +179,7 @@ impl Judge {
         }
     }
 
-    /// Where nobody waits for a better place, the tasks of a new set take what is free at once.
+    /// Where no task waits for a better place, the tasks of a new set take what is free at once.
     pub(super) fn check_prompt_start(&self) {
         let waits = self.config.locality.process + self.config.locality.node + self.config.locality.rack;
         if !waits.is_zero() || self.config.exclusion.is_some() || self.batch.events > 1 {

@@ -27,7 +27,7 @@ pub struct Judge {
     pub gone: BTreeSet<ExecutorId>,
     /// Executors that were told to drain, perhaps before they came.
     pub(super) asked_to_leave: BTreeSet<ExecutorId>,
-    /// Executors that someone wrongly named as the place of a map output.
+    /// Executors that a report wrongly named as the place of a map output.
     pub(super) slandered: BTreeSet<ExecutorId>,
     pub(super) exclusions: Exclusions,
     pub attempts: BTreeMap<AttemptId, Attempt>,
@@ -295,7 +295,7 @@ impl Judge {
         }
     }
 
-    /// Attempts that are not over, as far as anybody was told.
+    /// Attempts that are not over, as far as effects have told.
     pub fn live_attempts(&self) -> impl Iterator<Item = (AttemptId, &Attempt)> {
         self.attempts
             .iter()

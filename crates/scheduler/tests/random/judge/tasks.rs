@@ -42,7 +42,7 @@ pub enum Phase {
     Running,
     /// Its result is on the way.
     Fetching,
-    /// Its end was reported to the scheduler, which has to say so in this call.
+    /// Its end was reported to the scheduler, which has to tell listeners in this call.
     Reported,
     /// The listeners know that it ended.
     Ended,
@@ -101,7 +101,7 @@ impl Judge {
     }
 
     pub(super) fn hear_not_sent(&mut self, id: AttemptId) {
-        // An attempt that reported was sent, whatever the runtime says now.
+        // An attempt that reported was sent, even if the runtime now denies it.
         let is_unsent = |a: &&mut Attempt| matches!(a.phase, Phase::Running | Phase::Ahead) && !a.has_begun;
         let Some(attempt) = self.attempts.get_mut(&id).filter(is_unsent) else { return };
         (attempt.succeeds, attempt.carries) = (false, false);

@@ -22,7 +22,7 @@ fn task(number: u64) -> LockOwner {
     LockOwner::Task(AttemptId(number))
 }
 
-/// A table with one block that nobody holds.
+/// A table with one block that is not locked.
 fn with_block() -> LockTable {
     let table = LockTable::new();
     assert_eq!(table.lock_new_for_writing(ID, LEVEL, task(0), Wait::Never), Ok(NewLock::Writing));
@@ -45,7 +45,7 @@ fn wait_then<T: Send>(waiter: impl FnOnce(Wait<'_>) -> T + Send, then: impl FnOn
     let (asked, ask) = mpsc::channel();
     thread::scope(|scope| {
         let waiter = scope.spawn(move || waiter(Wait::UnlessCancelled(&|| asked.send(()).is_err())));
-        // Whoever asks about cancellation has waited, and will wait again unless something changes.
+        // A thread that checks for cancellation has waited, and will wait again unless something changes.
         ask.recv_timeout(GUARD).expect("the lock is not free");
         then();
         // Drained until the waiter is done: it asks again after each nap.

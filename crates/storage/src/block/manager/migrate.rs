@@ -29,7 +29,7 @@ impl BlockManager {
 
     /// Moves cached partitions away round by round, since running tasks may still add some.
     ///
-    /// `pause` waits for the given time and says whether to go on.
+    /// `pause` waits for the given time and returns whether to go on.
     pub fn migrate_partitions(
         &self,
         is_cancelled: &dyn Fn() -> bool,

@@ -112,7 +112,7 @@ pub struct Served {
 }
 
 impl BlockManager {
-    /// A block from this process or another; `None` if nobody has it.
+    /// A block from this process or another; `None` if no process has it.
     pub fn get(
         &self,
         id: BlockId,
@@ -188,7 +188,7 @@ impl BlockManager {
         Ok(level.map(|level| ReadLock::adopt(&self.locks, id, owner, level)))
     }
 
-    /// Removes a block that has no content. If somebody uses it, they will find out and do the same.
+    /// Removes a block that has no content. If another task uses it, that task will find out and do the same.
     fn remove_if_empty(&self, id: BlockId) {
         let owner = LockOwner::unique();
         if let Ok(Some(_)) = self.locks.lock_for_writing(id, owner, Wait::Never) {
@@ -213,7 +213,7 @@ impl BlockManager {
 
     /// Keeps in memory, as a value, what was read from a file and decoded, in the memory that was reserved for it.
     ///
-    /// Says whether it is kept: another reader may have been faster.
+    /// Returns whether it is kept: another reader may have been faster.
     pub fn cache_again(&self, lock: &ReadLock, value: AnyValue, save: Save, reserved: Reservation) -> bool {
         let kept = self.memory.put(lock.id, Stored::Typed(value), save, reserved);
         if kept {

@@ -6,7 +6,7 @@ use super::{BlockManager, BlockRead};
 use crate::block::{BlockData, BlockFile, BlockId, Locations, Peer, PeerError, PeerId, replication::shuffle};
 
 impl BlockManager {
-    /// A block from another process; `None` if nobody has it or nobody answers.
+    /// A block from another process; `None` if no process has it or none answers.
     ///
     /// Near holders are asked first. A holder that fails is passed over; after several the master is asked again, since
     /// its list may be out of date; after as many as there were at first, the block counts as not found.

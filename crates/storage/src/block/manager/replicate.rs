@@ -13,17 +13,17 @@ enum Freshness {
 }
 
 impl BlockManager {
-    /// Carries out an order to make new copies for those that were lost, and says how many it made.
+    /// Carries out an order to make new copies for those that were lost, and returns how many it made.
     pub fn replicate(&self, order: &Replicate) -> usize {
         let Ok(Some(lock)) = self.read_lock(order.id, LockOwner::unique(), Wait::FOREVER) else { return 0 };
-        // Somebody was lost, and may be on the list that was heard before: a dead peer is tried for long.
+        // An executor was lost, and may be on the list of peers that was cached before: a dead peer is tried for long.
         *self.known_peers.lock() = None;
         let wanted = u8::try_from(order.wanted).unwrap_or(StorageLevel::MAX_REPLICATION);
         self.make_copies(order.id, lock.level().replicated(wanted), &order.holders)
     }
 
     /// Makes as many copies of a local block, which the caller has locked, as its level wants beside those of `holders`
-    /// and the own one. Says how many.
+    /// and the own one. Returns how many.
     pub(super) fn make_copies(&self, id: BlockId, level: StorageLevel, holders: &[Peer]) -> usize {
         let others = holders.iter().filter(|peer| **peer != self.peer).count();
         let missing = usize::from(level.replication).saturating_sub(others + 1);
@@ -37,7 +37,7 @@ impl BlockManager {
         made
     }
 
-    /// Uploads a block to `count` peers that do not hold it, and says to how many it succeeded.
+    /// Uploads a block to `count` peers that do not hold it, and returns to how many it succeeded.
     pub(super) fn spread(&self, id: BlockId, level: StorageLevel, holders: &[Peer], count: usize) -> usize {
         let body = match self.body(id) {
             Ok(Some(body)) => body,

@@ -1,4 +1,4 @@
-//! Putting blocks, and computing those that nobody has: [`Lease`].
+//! Putting blocks, and computing those that no process has: [`Lease`].
 
 use std::{
     cell::Cell,
@@ -30,9 +30,9 @@ pub enum Put {
 /// What was found when a block was looked up to compute it if need be.
 #[derive(Debug)]
 pub enum Lookup<'a> {
-    /// Somebody has it.
+    /// This process or another has it.
     Found(BlockRead),
-    /// Nobody has it, and everybody in this process waits for the holder of this.
+    /// No process has it, and all tasks of this process wait for the holder of this lease.
     Compute(Lease<'a>),
 }
 
@@ -57,8 +57,8 @@ enum Place {
 
 /// The right, and the duty, to fill a block that does not exist yet.
 ///
-/// Dropped without having stored anything, also by a panic, it leaves no trace, and whoever waits for the block is the
-/// next to make it.
+/// Dropped without having stored anything, also by a panic, it leaves no trace, and the next task that waits for the
+/// block makes it.
 #[derive(Debug)]
 #[must_use = "others wait for the block until this is stored or dropped"]
 pub struct Lease<'a> {
@@ -134,7 +134,7 @@ impl Lease<'_> {
             manager.report(manager.status(id));
         }
         if !manager.locks.downgrade(id, owner) {
-            // The task was ended from outside while it stored. What nobody knows of, nobody would remove.
+            // The task was ended from outside while it stored. What is not in the lock table would never be removed.
             if manager.locks.level(id).is_none() {
                 manager.memory.remove(id);
                 manager.disk.remove(id);
@@ -177,7 +177,7 @@ impl BlockManager {
         })
     }
 
-    /// The right to fill a block; `None` if it exists. Waits for whoever is filling it.
+    /// The right to fill a block; `None` if it exists. Waits while another task is filling it.
     fn lease(
         &self,
         id: BlockId,
@@ -199,7 +199,7 @@ impl BlockManager {
 
     /// A block from this process or another, or else the right to fill it.
     ///
-    /// Of all that look up a block nobody has, one gets the right and the others wait for what comes of it.
+    /// Of all tasks that look up a missing block, one gets the right and the others wait for what comes of it.
     pub fn lookup(
         &self,
         id: BlockId,
@@ -218,7 +218,7 @@ impl BlockManager {
         }
     }
 
-    /// A block from this process or another, computed and stored if nobody has it.
+    /// A block from this process or another, computed and stored if no process has it.
     ///
     /// What `compute` makes comes back also if it could not be stored. Its error leaves nothing behind.
     pub fn get_or_else<E: From<BlockError>>(

@@ -381,7 +381,7 @@ fn rows_that_outgrow_memory_go_to_disk_or_back_to_the_caller_and_memory_is_retur
     let (manager, node) = (cluster.manager(0), &cluster.nodes[0]);
     let lease = |partition, level| {
         let lookup = manager.lookup(rdd_block(0, partition), level, task(1), Wait::Never).unwrap();
-        let Lookup::Compute(lease) = lookup else { panic!("nobody has it") };
+        let Lookup::Compute(lease) = lookup else { panic!("no process has it") };
         lease
     };
 

@@ -53,7 +53,7 @@ fn block(rdd: u32, partition: u32) -> BlockId {
 }
 
 impl Fixture {
-    /// Stores a block of so many bytes, and says whether it found room.
+    /// Stores a block of so many bytes, and returns whether it found room.
     fn put(&self, id: BlockId, size: usize) -> bool {
         self.put_saving(id, size, Save::Never)
     }

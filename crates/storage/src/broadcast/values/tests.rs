@@ -70,7 +70,7 @@ fn executors_fetch_from_each_other_so_that_the_driver_serves_a_part() {
 
     let (driver, others) = served(&cluster);
     assert_eq!(driver + others, 4 * 60, "each executor fetches each piece once");
-    assert!(driver >= 60, "the first has nobody else to ask");
+    assert!(driver >= 60, "the first has no other peer to ask");
     // One of one, then of two, three and four holders: about 60 + 30 + 20 + 15.
     assert!((100..150).contains(&driver), "the driver served {driver} of 240");
     assert_eq!(cluster.holders(piece(0, 0)).len(), 5);
@@ -96,7 +96,7 @@ fn executors_that_begin_together_take_pieces_from_each_other_in_random_order() {
     let (driver, others) = served(&cluster);
     assert_eq!(driver + others, 4 * 60);
     let mut orders: Vec<Vec<BlockId>> = vec![Vec::new(); 4];
-    // The network notes who was asked, not by whom: so each fetches once more, one after the other.
+    // The network notes which peer was asked, not by which: so each fetches once more, one after the other.
     for (executor, order) in values[1..].iter().zip(&mut orders) {
         cluster.network.fetched.lock().clear();
         executor.unpersist(ID, Wait::FOREVER).unwrap();
@@ -156,7 +156,7 @@ fn a_value_in_use_is_shared_also_when_memory_is_short() {
     drop((first, second));
     let weak = Arc::downgrade(&before);
     drop(before);
-    assert!(weak.upgrade().is_none(), "nobody keeps what there is no room for");
+    assert!(weak.upgrade().is_none(), "what there is no room for is not kept");
     cluster.network.fetched.lock().clear();
     value(&values[1], &manifest).unwrap();
     assert_eq!(served(&cluster), (0, 0), "made again from the pieces on disk");

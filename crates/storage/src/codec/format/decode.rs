@@ -7,7 +7,7 @@ use super::error::RowError;
 use super::limits::{DEPTH_MAX, ROW_DEPTH, UNITS_MAX, WEIGHTLESS_MAX};
 use super::observe::{Asked, ReadObserver, Record};
 
-/// A serde deserializer over bytes that nobody vouches for.
+/// A serde deserializer over untrusted bytes.
 ///
 /// ```
 /// use firesteel_storage::codec::format::Decoder;
@@ -79,7 +79,7 @@ impl<'de, O: ReadObserver> Decoder<'de, O> {
         Ok(byte)
     }
 
-    /// A number of as many bytes as the lowest bit that is set in the first one says.
+    /// Reads a number of as many bytes as the lowest set bit of the first one encodes.
     #[inline]
     fn number(&mut self) -> Result<u64, RowError> {
         let Some(chunk) = self.input.first_chunk() else { return self.number_near_end() };

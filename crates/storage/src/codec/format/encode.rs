@@ -3,7 +3,7 @@
 use serde::ser::{self, Serialize};
 
 use super::error::RowError;
-use super::limits::{DEPTH_MAX, LONG, ROW_DEPTH, UNITS_MAX, WEIGHTLESS_MAX};
+use super::limits::{DEPTH_MAX, LONG_NUMBER_MARK, ROW_DEPTH, UNITS_MAX, WEIGHTLESS_MAX};
 use super::observe::{Record, WriteObserver};
 
 /// A serde serializer that appends to a vector.
@@ -66,7 +66,7 @@ impl<'a, O: WriteObserver> Encoder<'a, O> {
 
     /// Appends a number in as few bytes as it needs.
     ///
-    /// Writes eight bytes and takes back those that are not needed: cheaper than a branch that nobody can predict.
+    /// Writes eight bytes and takes back those that are not needed: cheaper than a branch that mispredicts.
     #[inline]
     fn put_number(&mut self, number: u64) {
         let bits = u64::BITS - (number | 1).leading_zeros();
@@ -81,11 +81,11 @@ impl<'a, O: WriteObserver> Encoder<'a, O> {
     }
 
     fn put_long(&mut self, number: u64) {
-        self.out.push(LONG);
+        self.out.push(LONG_NUMBER_MARK);
         self.put(&number.to_le_bytes());
     }
 
-    /// As a number, with the sign in its lowest bit: numbers near zero are short whatever their sign.
+    /// As a number, with the sign in its lowest bit: numbers near zero are short regardless of their sign.
     #[inline]
     fn put_signed(&mut self, number: i64) {
         self.put_number(((number << 1) ^ (number >> 63)).cast_unsigned());

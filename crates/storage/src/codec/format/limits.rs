@@ -1,7 +1,7 @@
 //! The numbers that writer and reader must agree on.
 
 /// The first byte of a number that needs more than 56 bits; eight bytes follow.
-pub(super) const LONG: u8 = 0;
+pub(super) const LONG_NUMBER_MARK: u8 = 0;
 
 /// How deep options, variants, sequences and maps may lie in each other.
 ///

@@ -1,6 +1,6 @@
 //! What can be noted beside the bytes while a value is written or read: [`WriteObserver`] and [`ReadObserver`].
 //!
-//! Bytes do not say where a struct begins or which fields it has. An observer is told, and so can compare what a type
+//! Bytes do not tell where a struct begins or which fields it has. An observer is told, and so can compare what a type
 //! writes with what it reads. The encoder and the decoder of rows have `()`, which notes nothing and costs nothing.
 
 use super::error::RowError;

@@ -1,4 +1,4 @@
-//! Frames: some rows, compressed together, behind a header that says how many and how long they are.
+//! Frames: some rows, compressed together, behind a header with their number and length.
 //!
 //! A block is a sequence of frames and nothing else, so blocks of the same kind of rows can be put one after another and
 //! are a block again. A frame holds about [`FRAME_TARGET`] bytes of rows before compression:
@@ -12,7 +12,7 @@
 //! | … | payload |
 //!
 //! The check comes before decompression and rows, so no row of a damaged frame is ever given out: user code does not get
-//! to see values that nobody wrote, and what it then does is not blamed on the user.
+//! to see values that were never written, and what it then does is not blamed on the user.
 
 mod header;
 mod reader;

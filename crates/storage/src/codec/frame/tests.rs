@@ -125,7 +125,7 @@ fn headers_that_no_writer_writes_are_refused() {
 #[test]
 fn a_row_larger_than_a_frame_is_refused_before_it_is_compressed() {
     let mut writer = FrameWriter::new(io::sink(), Compression::Lz4).unwrap();
-    // Zeroed pages that nobody touches take no memory.
+    // Zeroed pages that are not touched take no memory.
     let huge = vec![0; FRAME_MAX + 1];
 
     let error = writer.write_frame(1, Layout::Compact, &huge).unwrap_err();

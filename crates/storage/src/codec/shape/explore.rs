@@ -16,7 +16,7 @@ const TRIES_MAX: usize = 8;
 pub(in crate::codec) enum Explored {
     /// Every place of it was part of a value.
     All,
-    /// It refuses some of the made-up values, is too large, or asks for what the format cannot say.
+    /// It refuses some of the made-up values, is too large, or asks for what the format cannot express.
     Part,
 }
 
@@ -31,7 +31,7 @@ pub(in crate::codec) fn explore_values<T: DeserializeOwned>(visit: impl FnMut(&T
 
 /// Runs the `Deserialize` of `T` until all of it is done, or no value helps, or `visit` returns false for a value.
 ///
-/// Fails only if the type asks for what the format cannot say.
+/// Fails only if the type asks for what the format cannot express.
 pub(super) fn explore<T: DeserializeOwned>(
     tree: &mut Tree,
     mut visit: impl FnMut(&T) -> bool,

@@ -1,6 +1,6 @@
 //! What a type looks like in bytes: [`Shape`].
 //!
-//! The bytes of a row say nothing about its type, so a file that outlives an application needs a word on it. A shape is
+//! The bytes of a row do not tell its type, so a file that outlives an application must record it. A shape is
 //! found without a value: the type's `Deserialize` is run on made-up values by a deserializer that writes down what it
 //! is asked for ([`trace`](mod@trace)), again and again until every variant of every enum was seen.
 //!

@@ -127,7 +127,7 @@ fn compare<T: Serialize + DeserializeOwned>(value: &T) -> Compared {
             contain(|| drop(value));
             is_read
         }
-        // What no bytes can say has an error of its own, when a value is read.
+        // What no bytes can express has an error of its own, when a value is read.
         Some(Err(RowError::NotSelfDescribing | RowError::NotNamed)) => return Compared::Unclear,
         Some(Err(_)) | None => false,
     };

@@ -1,4 +1,5 @@
-//! Who is asked to spill, and when. Nothing counts allocations here, so a task holds what its consumers say.
+//! Which consumer is asked to spill, and when. Nothing counts allocations here, so a task holds what its consumers
+//! report.
 
 use std::{
     sync::{Arc, mpsc},
@@ -118,7 +119,7 @@ fn another_consumer_is_asked_first_and_the_asker_goes_on_in_its_overdraft() {
     table.spilled(0);
     assert!(!table.is_asked_to_spill());
     assert_eq!(fill(&buffer, 60), Reserve::Granted, "the table's memory is the buffer's now");
-    assert_eq!(fill(&buffer, 65), Reserve::Spill, "nobody else holds anything");
+    assert_eq!(fill(&buffer, 65), Reserve::Spill, "no other consumer holds anything");
 }
 
 /// Behaviours: MEM-005.
@@ -177,7 +178,7 @@ fn a_consumer_is_asked_only_while_it_can_spill() {
     assert!(table.is_asked_to_spill());
 
     table.pin();
-    assert!(!table.is_asked_to_spill(), "whoever asked has to do without");
+    assert!(!table.is_asked_to_spill(), "the consumer that asked has to do without");
     assert_eq!(fill(&buffer, 36), Reserve::Spill);
 }
 

@@ -310,7 +310,7 @@ fn only_one_thread_evicts_at_a_time() {
     assert!(!crowd.was_crowded.load(SeqCst));
 }
 
-/// An evictor that claims more than it did must not hang whoever asked.
+/// An evictor that claims more than it did must not hang the task that asked.
 #[test]
 fn an_evictor_that_frees_nothing_but_says_so_is_given_up() {
     struct Liar;

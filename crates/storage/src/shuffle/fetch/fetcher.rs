@@ -25,8 +25,8 @@ use crate::{
     transfer::{BlockClient, Payload, PeerAddr, Sink},
 };
 
-/// How often a waiting reader asks whether it shall stop.
-const CANCEL_CHECK: Duration = Duration::from_millis(100);
+/// How often a reader that waits for blocks checks whether it was cancelled.
+const CANCEL_POLL_INTERVAL: Duration = Duration::from_millis(100);
 
 /// Brings blocks over the network.
 pub trait Transport: Send + Sync {
@@ -49,7 +49,7 @@ pub trait LocalBlocks: Send + Sync {
     fn open(&self, peer: &PeerAddr, id: &BlockId) -> Result<Payload, String>;
 }
 
-/// Says whether a block is intact.
+/// Checks whether a block is intact.
 ///
 /// Called by the threads that fetch, so that checking is done in parallel.
 pub type Verify = Arc<dyn Fn(&BlockId, &Payload) -> Result<(), String> + Send + Sync>;
@@ -265,7 +265,7 @@ impl ShuffleFetcher {
             let start = Instant::now();
             state.starved = true;
             self.shared.room.notify_all();
-            self.shared.arrived.wait_for(&mut state, CANCEL_CHECK);
+            self.shared.arrived.wait_for(&mut state, CANCEL_POLL_INTERVAL);
             state.starved = false;
             self.stats.waited += start.elapsed();
         }

@@ -1,8 +1,8 @@
 //! How a reduce task gets its blocks: many at a time, from many peers, with a bound on what is on the way.
 //!
 //! [`ShuffleFetcher`] is an iterator over the blocks of a plan, in the order in which they arrive. What the bytes mean
-//! is the caller's: a function of the caller says whether a block is intact, and the caller decodes it. Where the
-//! blocks are is in the plan; this module asks nobody for it.
+//! is the caller's: a function of the caller checks whether a block is intact, and the caller decodes it. Where the
+//! blocks are is in the plan; this module does not look it up.
 
 mod block;
 mod error;

@@ -6,8 +6,8 @@ use std::{collections::VecDeque, fmt, io, sync::Arc, thread, time::Duration};
 
 use parking_lot::{Condvar, Mutex};
 
-/// How long a thread waits for more work.
-const KEPT: Duration = Duration::from_secs(5);
+/// How long an idle thread waits for work before it ends.
+const IDLE_THREAD_TTL: Duration = Duration::from_secs(5);
 
 type Work = Box<dyn FnOnce() + Send>;
 
@@ -57,13 +57,13 @@ impl FetchThreads {
 }
 
 impl Shared {
-    /// Waits for work; none when it took too long, or when nobody can give any.
+    /// Waits for work; none when it took too long, or when all senders are gone.
     fn next(&self) -> Option<Work> {
         let mut state = self.state.lock();
         state.idle += 1;
         let mut timed_out = false;
         while state.waiting.is_empty() && !state.is_over && !timed_out {
-            timed_out = self.changed.wait_for(&mut state, KEPT).timed_out();
+            timed_out = self.changed.wait_for(&mut state, IDLE_THREAD_TTL).timed_out();
         }
         state.idle -= 1;
         state.waiting.pop_front()

@@ -39,10 +39,10 @@ impl Window {
     /// The next request that may go, which is then on the way.
     ///
     /// One that is too large for the limits goes alone. A `starved` reader waits with nothing to read: then one
-    /// request goes whatever the reader still holds, or a reader that releases nothing would wait for ever.
+    /// request goes regardless of what the reader still holds, or a reader that releases nothing would wait for ever.
     pub(super) fn next(&mut self, starved: bool) -> Option<Request> {
-        // A peer that has its fill is passed over; too few free bytes stop everybody, or a large request would
-        // wait until all the small ones have gone.
+        // A peer that has its fill is passed over; too few free bytes stop all requests, or a large one would wait
+        // until all the small ones have gone.
         let at = self.waiting.iter().position(|request| self.has_room_at(request))?;
         let bytes = self.waiting[at].bytes();
         let alone = self.requests == 0 && (self.bytes == 0 || starved);

@@ -1,7 +1,7 @@
 //! The index of a map output: where each block begins, its checksum, and what it holds.
 //!
 //! Four bytes `FSIX`, a version (2 bytes), flags (2), the number of partitions *n* (4), the generation of the output (8),
-//! the sum of its content (8; 0 unless the flags say that there is one), then, unless the flags say that all partitions
+//! the sum of its content (8; 0 unless a flag marks that there is one), then, unless a flag marks that all partitions
 //! are empty, *n* + 1 offsets (8 each), *n* checksums (4 each), *n* numbers of rows and *n* numbers of
 //! bytes before compression (8 each), and at the end the xxh3 of all that (8).
 

@@ -81,7 +81,7 @@ impl MapOutputWriter {
         Self { dirs: dirs.clone(), shuffle, map, partitions, origin: Origin::default(), out }
     }
 
-    /// Says which run of the task this is; 0 unless told.
+    /// Sets which run of the task this is; 0 by default.
     ///
     /// Attempts of one generation have the same input, so the first is as good as any other. A later generation may have
     /// had other input, and what is computed from it must not be mixed with what came before: it takes the place of an
@@ -140,7 +140,7 @@ impl MapOutputWriter {
         }
         let index = Index::new(&summaries, origin);
         let index_file = write_index(&dirs, &index)?;
-        // Whoever finds an index trusts it, so an old one goes before the data changes, and ours comes after.
+        // A reader that finds an index trusts it, so an old one goes before the data changes, and ours comes after.
         dirs.remove(&index_name)?;
         let data = match data {
             Some(data) => Some((data.file().clone(), data.persist_as(&data_name)?.into())),

@@ -85,7 +85,7 @@ impl FileRange {
         Ok(())
     }
 
-    /// Says what is really wrong when reading the rows failed.
+    /// Finds what is really wrong when reading the rows failed.
     ///
     /// A frame that cannot be read is only a symptom, so this reads the bytes again: is the file too short, are the bytes
     /// others than were written, or were they written wrong?
@@ -134,7 +134,7 @@ impl Read for RangeReader {
     }
 }
 
-/// Reads a file from a place of its own, whoever else reads it.
+/// Reads a file at a position of its own, independent of other readers.
 #[derive(Debug)]
 struct ReadAt {
     file: Arc<File>,

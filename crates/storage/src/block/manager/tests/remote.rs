@@ -111,7 +111,7 @@ fn as_many_failures_as_holders_mean_not_found() {
 
     assert_eq!(read(cluster.manager(0), ID), None);
     assert_eq!(cluster.network.asked().len(), 8, "5 before the master is asked again, and 3 after");
-    assert_eq!(read(cluster.manager(0), rdd_block(9, 9)), None, "nobody has ever held it");
+    assert_eq!(read(cluster.manager(0), rdd_block(9, 9)), None, "no process has ever held it");
     assert_eq!(cluster.network.asked().len(), 8);
 }
 
@@ -183,8 +183,8 @@ fn after_five_failures_the_master_is_asked_again() {
 #[test]
 fn the_master_is_asked_again_only_after_each_fifth_failure() {
     let cluster = Cluster::of(1, 0);
-    let nobody: Vec<_> = (10..24).map(peer).collect();
-    let directory = Arc::new(OutOfDate { asked: AtomicU32::new(0), first: nobody.clone(), then: nobody });
+    let dead: Vec<_> = (10..24).map(peer).collect();
+    let directory = Arc::new(OutOfDate { asked: AtomicU32::new(0), first: dead.clone(), then: dead });
 
     assert_eq!(read(&manager_with(&cluster, &directory), ID), None);
 

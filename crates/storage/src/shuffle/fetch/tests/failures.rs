@@ -27,7 +27,7 @@ fn broken() -> TransferError {
 fn cause(item: Result<(crate::block::BlockId, Vec<u8>), FetchError>) -> FetchCause {
     match item.unwrap_err() {
         FetchError::Block { cause, .. } => cause,
-        FetchError::Cancelled => panic!("nobody cancelled"),
+        FetchError::Cancelled => panic!("the fetch was not cancelled"),
     }
 }
 

@@ -206,7 +206,7 @@ fn a_reader_that_is_told_to_stop_does_not_wait_for_the_network() {
     let (stop, ended) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicBool::new(false)));
     let (told, over) = (stop.clone(), ended.clone());
     let transport = Scripted::new(move |_, _, sink| {
-        // A peer that answers nothing until nobody wants an answer.
+        // A peer that answers nothing until the request is cancelled.
         told.store(true, SeqCst);
         eventually("the end of the interest", || !sink.is_wanted());
         over.store(true, SeqCst);

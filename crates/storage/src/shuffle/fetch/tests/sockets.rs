@@ -174,7 +174,7 @@ fn a_dead_server_fails_its_own_blocks_by_name() {
                 );
                 failed += 1;
             }
-            Err(FetchError::Cancelled) => panic!("nobody cancelled"),
+            Err(FetchError::Cancelled) => panic!("the fetch was not cancelled"),
         }
     }
 

@@ -1,4 +1,4 @@
-//! A transport that does what a test says, and plans in one line.
+//! A transport that follows the script of a test, and plans in one line.
 
 use std::{
     sync::Arc,
@@ -43,7 +43,7 @@ pub(super) fn content(id: &BlockId) -> Bytes {
 
 type Script = dyn Fn(&PeerAddr, &[BlockId], &mut dyn Sink) + Send + Sync;
 
-/// Remembers what it was asked and does what its script says.
+/// Remembers what it was asked and follows its script.
 pub(super) struct Scripted {
     pub(super) asked: Mutex<Vec<BlockId>>,
     script: Box<Script>,
