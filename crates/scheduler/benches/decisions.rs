@@ -26,6 +26,12 @@ use firesteel_types::{
 
 const CORES: u32 = 4;
 
+/// How long each task runs, by what executors report: four are sent ahead for each slot.
+const TASK_TIME: Duration = Duration::from_micros(500);
+
+/// How many tasks replace finished ones while a cell is measured.
+const REPLACEMENTS: usize = 400_000;
+
 /// One cell of the table.
 #[derive(Clone, Copy)]
 struct Cell {
@@ -42,7 +48,9 @@ struct Cell {
 struct Filled {
     scheduler: Scheduler,
     running: Running,
-    now: Timestamp,
+    /// Since the start, as time passes on executors that run their tasks without a pause.
+    elapsed: Duration,
+    slots: u32,
 }
 
 /// What was launched, in the order in which it ends.
@@ -89,6 +97,12 @@ fn main() {
     report(Cell { ahead: true, executors: 10_000, ..fifo }, budget);
 }
 
+/// How many pairs are timed at once. Executors that are kept ahead are sent many tasks at a time, so it is long enough for
+/// each of them to be sent some twice.
+fn window(executors: usize) -> usize {
+    (2 * 8 * executors).max(12_800)
+}
+
 fn report(cell: Cell, budget: f64) {
     let mut best = f64::MAX;
     for _ in 0..7 {
@@ -123,7 +137,8 @@ fn fill(cell: Cell) -> Filled {
         } else {
             Running::InOrder(VecDeque::new())
         },
-        now: Timestamp::from_secs(1),
+        elapsed: Duration::ZERO,
+        slots: cell.executors * CORES,
     };
     for id in 0..cell.executors {
         let executor = ExecutorId(id);
@@ -137,7 +152,8 @@ fn fill(cell: Cell) -> Filled {
         }));
         filled.handle(Event::ExecutorLaunched { executor });
     }
-    let tasks = cell.pending + cell.executors * (CORES + 64) + 400_000;
+    let warm_up = if cell.ahead { 2 * window(cell.executors as usize) } else { 0 };
+    let tasks = cell.pending + cell.executors * (CORES + 64) + (warm_up + REPLACEMENTS) as u32;
     for pool in 0..cell.pools {
         filled.submit(pool, tasks / cell.pools + 1, cell);
     }
@@ -161,24 +177,29 @@ impl Filled {
     }
 
     fn handle(&mut self, event: Event) {
-        let effects = self.scheduler.handle(self.now, event);
+        let effects = self.scheduler.handle(self.now(), event);
         self.running.take_launches(&effects);
+    }
+
+    fn now(&self) -> Timestamp {
+        Timestamp(1_000_000 + self.elapsed.as_micros() as u64)
     }
 
     /// Nanoseconds for each pair: the median over windows of some ten thousand, so that a busy neighbour on the
     /// machine spoils single windows and not the figure.
     fn run(&mut self, batch: usize, budget: Duration) -> f64 {
         let pairs = match &self.running {
-            Running::InOrder(_) => 12_800,
-            // Executors are sent many tasks at a time, so a window is long enough for each to be sent some twice.
+            Running::InOrder(_) => window(1),
             Running::InTurns { executors, .. } => {
-                let pairs = (2 * 8 * executors.len()).max(12_800);
-                self.turns(2 * pairs / batch, batch);
+                let pairs = window(executors.len());
+                // One at a time: more have not been sent before it is known how short they are.
+                self.turns(2 * pairs, 1);
                 pairs
             }
         };
         let (start, mut windows) = (Instant::now(), Vec::new());
-        while windows.is_empty() || (start.elapsed() < budget && windows.len() * pairs < 400_000) {
+        while windows.is_empty() || (start.elapsed() < budget && (windows.len() + 1) * pairs <= REPLACEMENTS)
+        {
             let window = Instant::now();
             self.turns(pairs / batch, batch);
             windows.push(window.elapsed().as_nanos() as f64 / pairs as f64);
@@ -189,14 +210,15 @@ impl Filled {
 
     fn turns(&mut self, turns: usize, batch: usize) {
         let (mut effects, mut finished) = (Vec::new(), Vec::new());
+        let turn_time = TASK_TIME * batch as u32 / self.slots;
         for _ in 0..turns {
             self.running.finish(batch, &mut finished);
             effects.clear();
-            self.scheduler.handle_all(self.now, finished.drain(..), &mut effects);
+            self.scheduler.handle_all(self.now(), finished.drain(..), &mut effects);
             let launched = self.running.take_launches(&effects);
             let is_ahead = matches!(self.running, Running::InTurns { .. });
             assert!(launched == batch || is_ahead, "each finished task makes room for one");
-            self.now.0 += 1;
+            self.elapsed += turn_time;
         }
     }
 }
@@ -204,8 +226,8 @@ impl Filled {
 impl Running {
     /// The reports of the attempts that end next.
     fn finish(&mut self, count: usize, finished: &mut Vec<Event>) {
-        // Four tasks are sent ahead for each slot.
-        let metrics = TaskMetrics { run_time_us: 500, ..TaskMetrics::default() };
+        let run_time_us = TASK_TIME.as_micros() as u64;
+        let metrics = TaskMetrics { run_time_us, ..TaskMetrics::default() };
         if let Self::InTurns { turn, executors } = self {
             *turn = (*turn + 1) % executors.len();
         }
