@@ -120,7 +120,7 @@ fn replace_damaged(file: &Path, pick: u64) -> io::Result<()> {
     fs::rename(&other, file)
 }
 
-/// Whoever has the file open reads the other byte.
+/// Changes the file itself, so that a process that has it open reads the other byte.
 fn damage_in_place(file: &Path, pick: u64) -> io::Result<()> {
     let file = fs::File::options().read(true).write(true).open(file)?;
     if let Some(place) = damaged_place(file.metadata()?.len(), pick) {

@@ -52,7 +52,7 @@ impl FromStr for Address {
         let bad = || BadAddress { text: text.to_owned() };
         let (host, port) = text.rsplit_once(':').ok_or_else(bad)?;
         let inner = host.strip_prefix('[').and_then(|host| host.strip_suffix(']'));
-        // Without brackets nobody knows where an IPv6 address ends and its port begins.
+        // Without brackets it is ambiguous where an IPv6 address ends and its port begins.
         let host = inner.or_else(|| (!host.contains([':', '[', ']'])).then_some(host)).ok_or_else(bad)?;
         if host.is_empty() || host.contains([' ', '/', '@']) {
             return Err(bad());

@@ -58,7 +58,7 @@ impl<T> Asks<T> {
         (id, Pending { id, answer, asks: self.clone() })
     }
 
-    /// Gives an answer; false when nobody waits for it any more.
+    /// Delivers an answer; returns false if the request was given up.
     pub fn answer(&self, id: u64, value: T) -> bool {
         let waiting = self.table.lock().waiting.remove(&id);
         waiting.is_some_and(|waiting| waiting.send(value).is_ok())

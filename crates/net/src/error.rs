@@ -12,7 +12,7 @@ pub enum NetError {
     /// No port could be had to listen at.
     #[error("cannot listen at {host}, tried {tried}: {source}")]
     Listen { host: String, tried: String, source: Arc<io::Error> },
-    /// Nobody answers there, for now.
+    /// No process answers there, for now.
     #[error("cannot connect to {address}: {source}")]
     Connect { address: Address, source: Arc<io::Error> },
     /// The connection broke before it had served its purpose.

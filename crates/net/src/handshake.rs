@@ -1,7 +1,7 @@
 //! How a connection begins: prelude, TLS when configured, then the proof of both sides.
 //!
 //! Everything happens under one deadline, so that a peer which sends a byte now and then is closed like a silent one,
-//! and with small messages only: nobody can make us take memory before the proof.
+//! and with small messages only: no peer can make us allocate much before the proof.
 
 use std::{
     io::{self, Read, Write},
@@ -151,7 +151,7 @@ impl Door<'_> {
         let ClientProof { proof } = receive(stream)?;
 
         let realm = Realm::from(hello.realm.as_str());
-        // A secret that nobody knows stands in for an unknown realm: the answers do not tell the two apart.
+        // A random secret stands in for an unknown realm: the answers do not tell the two apart.
         let known = self.secrets.secret(&realm);
         let secret = known.clone().unwrap_or_else(Secret::random);
         let said = |side| Said { side, service, realm: realm.as_str(), client: &hello.nonce, server: &nonce };

@@ -64,7 +64,7 @@ impl fmt::Debug for ListenerConf {
 /// Accepts connections for its services until it is stopped or dropped.
 ///
 /// One thread accepts. Every connection has its handshake and then its service on a thread of its own, so that a slow
-/// peer delays nobody. The example of the crate shows it.
+/// peer delays no other. The example of the crate shows it.
 pub struct Listener {
     shared: Arc<Shared>,
     address: SocketAddr,

@@ -7,7 +7,7 @@ use sha2::Sha256;
 
 use crate::hex;
 
-/// The fewest bytes of a secret: whoever sees a proof can guess short ones at leisure.
+/// The fewest bytes of a secret: a reader of the traffic can guess short ones offline from a proof.
 const SECRET_MIN: usize = 16;
 
 /// The size of a signature.
@@ -16,7 +16,7 @@ pub(crate) const SIGNATURE_LEN: usize = 32;
 /// What stands in for a secret where there is none. Everybody knows it.
 const NOBODY: &[u8] = b"firesteel cluster without a secret";
 
-/// What the processes of one realm know and nobody else does.
+/// What only the processes of one realm know.
 ///
 /// Must be random: a secret that can be guessed can be found from one recorded connection.
 ///
@@ -121,7 +121,7 @@ impl fmt::Debug for Secret {
     }
 }
 
-/// Bytes that nobody can foresee.
+/// Random bytes from the system.
 pub(crate) fn random_bytes<const N: usize>() -> [u8; N] {
     let mut bytes = [0; N];
     getrandom::fill(&mut bytes).expect("the operating system gives random bytes");

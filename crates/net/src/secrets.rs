@@ -46,7 +46,7 @@ impl Keyring {
         self.0.write().insert(realm, secret);
     }
 
-    /// Lets nobody of `realm` in any more. Connections that are open stay open.
+    /// Refuses every later connection of `realm`. Connections that are open stay open.
     pub fn remove(&self, realm: &Realm) {
         self.0.write().remove(realm);
     }

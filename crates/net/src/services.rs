@@ -24,7 +24,7 @@ use crate::{
 ///
 /// let secrets = Arc::new(OneSecret { realm: Realm::cluster(), secret: Secret::nobody() });
 /// let services = Services::new().streams(Service::Artifacts, |mut stream, realm| {
-///     // Nobody is left to tell when this fails.
+///     // The peer may have gone: there is no one to report to.
 ///     let _ = write!(stream, "hello {realm}");
 /// });
 /// let listener = Listener::bind("127.0.0.1", 0, 0, ListenerConf::new(secrets), services)?;
@@ -111,7 +111,7 @@ impl fmt::Debug for Services {
     }
 }
 
-/// Waits for the end of a line that nobody wants.
+/// Waits for the end of a line that no service takes.
 struct Refused;
 
 impl<In> Handler<In> for Refused {

@@ -222,7 +222,7 @@ impl Stream {
         if let Kind::Tls(tls) = &mut self.0 {
             tls.send_close_notify();
         }
-        // Nobody is left to tell when this fails.
+        // The peer may have gone: there is no one to report to.
         let _ = self.flush();
         let _ = self.socket().tcp.shutdown(Shutdown::Write);
     }

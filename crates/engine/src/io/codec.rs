@@ -107,7 +107,7 @@ pub(crate) fn decoder(codec: Codec, source: Box<dyn Read + Send>) -> io::Result<
     })
 }
 
-/// The error of a codec that is not in this program. Whoever opens a file has asked [`Codec::require`] before.
+/// The error of a codec that is not in this program. Callers ask [`Codec::require`] first.
 #[cfg(not(all(feature = "bzip2", feature = "lz4")))]
 fn not_built() -> io::Error {
     io::Error::new(io::ErrorKind::Unsupported, "this program was built without the codec")

@@ -123,7 +123,7 @@ impl Segment {
     }
 }
 
-/// Whether a name is hidden from whoever reads a folder, as in Hadoop: `_SUCCESS`, `.part.crc`.
+/// Whether a name is hidden from readers of a folder, as in Hadoop: `_SUCCESS`, `.part.crc`.
 pub(crate) fn is_hidden(name: &str) -> bool {
     name.starts_with(['_', '.'])
 }

@@ -33,7 +33,7 @@ fn read(
     let mut content = Vec::new();
     match open().and_then(|mut source| source.read_to_end(&mut content)) {
         Ok(()) => Ok(Some(content)),
-        // Half a file is no file to somebody who asked for a whole one.
+        // A caller that asked for a whole file must not get half of it.
         Err(error) if options.forgives(&error) => Ok(None),
         Err(error) => Err(error),
     }

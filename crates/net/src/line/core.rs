@@ -5,7 +5,7 @@
 //!   └── broken, silent, slow, goodbye of the peer ──────────────> Closed ──> Ended (the handler has heard)
 //! ```
 //!
-//! Bytes are written by one thread at a time and never with waiting. Who sends while nobody writes does it himself, with
+//! Bytes are written by one thread at a time and never with waiting. A sender writes itself if no other does, with
 //! the lock released; who sends meanwhile only adds to the queue. A sender writes the queue once for the others. If there
 //! is still more, or the socket is full, the queue goes to the writer's thread, until it is empty.
 
@@ -50,7 +50,7 @@ pub(crate) struct Core {
     conf: LineConf,
     wire: Wire,
     out: Mutex<Out>,
-    /// Something in `out` has changed that somebody may wait for.
+    /// Signals a change of `out` to the threads that wait for one.
     changed: Condvar,
 }
 
@@ -70,7 +70,7 @@ struct Out {
     /// Why it is closed, when it was not the reader who found out.
     why: Option<Closed>,
     writing: Writing,
-    /// Empty when nobody writes.
+    /// Empty while no thread writes.
     queue: Queue,
     /// How many bytes were taken from the queue and are being written.
     taken: u64,
@@ -210,7 +210,7 @@ impl Core {
     /// Closes the line for a reason that the reader found, and gives the one that counts. Waits for the writer.
     pub(super) fn end(&self, found: Closed) -> Closed {
         let mut out = self.out.lock();
-        // A goodbye is the truth even if a later write found nobody.
+        // A goodbye is the truth even if a later write found the connection closed.
         let why = match (out.stage, out.why.take(), found) {
             (Stage::Closing, _, _) | (_, Some(Closed::ByUs), _) => Closed::ByUs,
             (_, _, Closed::ByPeer) | (_, Some(Closed::ByPeer), _) => Closed::ByPeer,
@@ -244,7 +244,7 @@ impl Core {
         true
     }
 
-    /// Writes as much as the socket takes, or leaves it to whoever writes now.
+    /// Writes as much as the socket takes, or leaves it to the thread that writes now.
     fn put(self: &Arc<Self>, out: &mut MutexGuard<'_, Out>, frames: &mut Vec<u8>) -> Result<(), Shut> {
         if out.writing != Writing::Nobody {
             out.queue.append(frames);

@@ -25,7 +25,7 @@ pub struct Line<Out> {
     out: PhantomData<fn(&Out)>,
 }
 
-/// Closes the line when nobody can send any more.
+/// Closes the line when the last sender is dropped.
 struct Held(Arc<Core>);
 
 impl Drop for Held {

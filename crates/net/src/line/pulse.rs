@@ -55,7 +55,7 @@ impl Pulse {
     }
 }
 
-/// The moment after so much time; what is more than a clock can say is later than anybody waits.
+/// The moment after so much time; what is more than a clock can say is later than any wait.
 pub(super) fn after(time: Duration) -> Instant {
     const YEAR: Duration = Duration::from_secs(365 * 24 * 60 * 60);
     Instant::now() + time.min(YEAR)

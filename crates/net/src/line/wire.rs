@@ -21,7 +21,7 @@ const RAW_BYTES: usize = 33 << 10;
 /// Writes without waiting and reads with waiting.
 ///
 /// Under TLS both work on one session. It is locked while bytes are encrypted or decrypted and never while the socket
-/// is waited for, so that a reader that waits keeps nobody from writing.
+/// is waited for, so that a waiting reader does not block writers.
 #[derive(Debug)]
 pub(crate) struct Wire {
     tcp: Arc<TcpStream>,
@@ -73,7 +73,7 @@ impl Wire {
         let _ = self.tcp.shutdown(Shutdown::Write);
     }
 
-    /// Ends both directions and wakes whoever waits for the socket.
+    /// Ends both directions and wakes the threads that wait for the socket.
     pub(super) fn shut(&self) {
         let _ = self.tcp.shutdown(Shutdown::Both);
     }

@@ -1,6 +1,6 @@
 //! What a first build compiles: the tree of the examples, which have the features that an application has by default.
 //!
-//! Whoever tries Firesteel waits for it, and so does every application. It must stay short, and nothing in it may be
+//! A newcomer waits for it, and so does every application. It must stay short, and nothing in it may be
 //! there for the tests or for a feature that is off.
 
 use std::collections::BTreeSet;

@@ -58,7 +58,7 @@ where
     };
     let (sender, answer) = sync_channel(1);
     let task = runtime.spawn(async move {
-        // Nobody waits any more when the receiver is gone, which is no error.
+        // The caller may have given up, which is no error.
         let _ = sender.send(request.await);
     });
     Ok(Pending { answer, task: task.abort_handle() })

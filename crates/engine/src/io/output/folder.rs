@@ -13,7 +13,7 @@ use crate::io::error::IoError;
 use crate::io::list;
 use crate::io::location::Location;
 
-/// Holds what is being written; hidden from whoever reads the folder.
+/// Holds what is being written; hidden from readers of the folder.
 pub(crate) const TEMPORARY: &str = "_temporary";
 
 /// Says that the output is complete.
