@@ -281,10 +281,11 @@ fn forward(mut from: &TcpStream, mut to: &TcpStream, most: usize, stalls: bool, 
     while left > 0 {
         let want = left.min(buffer.len());
         let read = from.read(&mut buffer[..want]).unwrap_or(0);
+        // Recorded before it is sent on, so that a client that has its answer finds all of it here.
+        record.lock().extend_from_slice(&buffer[..read]);
         if read == 0 || to.write_all(&buffer[..read]).is_err() {
             break;
         }
-        record.lock().extend_from_slice(&buffer[..read]);
         left -= read;
     }
     if left == 0 && stalls {
