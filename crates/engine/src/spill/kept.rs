@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use super::{RowFile, RowFileWriter, Size, Watch};
+use super::{RowFile, RowFileWriter, Watch};
 use crate::{data::Data, executor::TaskContext};
 
 /// Rows in memory, or in a file if they do not fit there.
@@ -20,14 +20,7 @@ impl<T: Data> Kept<T> {
     pub(crate) fn new(mut rows: impl Iterator<Item = T>, name: &'static str, task: &TaskContext) -> Self {
         let mut memory = Vec::new();
         let mut watch = Watch::<T>::new(name, task);
-        let full = rows.by_ref().find_map(|row| {
-            memory.push(row);
-            let is_full = memory.len() == memory.capacity();
-            let held = memory.capacity() * size_of::<T>();
-            let size = Size { held, growth: if is_full { 2 * held } else { 0 } };
-            ((watch.tick() || is_full) && watch.must_spill(size)).then_some(())
-        });
-        if full.is_none() {
+        if watch.fill(&mut memory, &mut rows, 0).is_continue() {
             watch.pin();
             return Self(Rc::new(Place::Memory(memory, watch)));
         }

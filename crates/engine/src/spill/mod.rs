@@ -1,8 +1,9 @@
 //! Rows that do not fit in memory: tables by key and sorted rows that go on on disk.
 //!
 //! [`SpillTable`] keeps a state for each key and splits itself over files by hash when memory is short; [`SpillSort`]
-//! writes sorted runs and merges them; [`Kept`] rows are read several times. All look every few rows, with a [`Watch`], whether the task is still within its
-//! share of the memory; as long as it is, they are a plain hash table and plain vectors.
+//! writes sorted runs and merges them; [`Kept`] rows are read several times. All look every few rows, with a [`Watch`],
+//! whether the task is still within its share of the memory; as long as it is, they are a plain hash table and plain
+//! vectors.
 
 #[cfg(test)]
 mod chance;

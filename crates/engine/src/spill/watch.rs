@@ -1,6 +1,6 @@
 //! Looking now and then whether a structure has to spill: [`Watch`].
 
-use std::{borrow::Cow, marker::PhantomData};
+use std::{borrow::Cow, marker::PhantomData, ops::ControlFlow};
 
 use firesteel_storage::memory::{Consumer, Reserve, is_counting, meter};
 
@@ -87,6 +87,28 @@ impl<T> Watch<T> {
             Ok(Reserve::Spill) => true,
             Err(out_of_share) => abort_out_of_memory(&out_of_share),
         }
+    }
+
+    /// Moves rows to `into`, the watched structure, until it has to spill (`Break`) or they end (`Continue`). Later it will
+    /// need `bytes_per_row` more for each row.
+    #[inline]
+    pub(crate) fn fill(
+        &mut self,
+        into: &mut Vec<T>,
+        rows: &mut impl Iterator<Item = T>,
+        bytes_per_row: usize,
+    ) -> ControlFlow<()> {
+        rows.try_for_each(|row| {
+            into.push(row);
+            let is_full = into.len() == into.capacity();
+            if !self.tick() && !is_full {
+                return ControlFlow::Continue(());
+            }
+            let held = into.capacity() * size_of::<T>();
+            let doubling = if is_full { 2 * held } else { 0 };
+            let size = Size { held, growth: into.len() * bytes_per_row + doubling };
+            if self.must_spill(size) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        })
     }
 
     /// What the task holds more than before the structure was made; 0 where allocations are not counted.

@@ -144,11 +144,14 @@ fn report(export: &Value, root: &Path) -> Result<()> {
     Ok(())
 }
 
+/// The reason of lines that only a broken disk enters.
+const DISK_FAILS: &str = "the disk fails, which storage's own tests and those on a small disk do";
+
 /// Why no case can enter a line: what stands on it, and the reason.
 const OUT_OF_REACH: &[(&str, &str)] = &[
-    ("abort_storage(", "the disk fails, which storage's own tests and those on a small disk do"),
-    (".dirs()", "the disk fails, which storage's own tests and those on a small disk do"),
-    (".commit()?", "the disk fails, which storage's own tests and those on a small disk do"),
+    ("abort_storage(", DISK_FAILS),
+    (".dirs()", DISK_FAILS),
+    (".commit()?", DISK_FAILS),
     ("too_many_keys", "more rows or keys than have 32 bits"),
     ("too many for one hash table", "more rows or keys than have 32 bits"),
     ("is_counting()", "the comparison runs with the counting allocator"),

@@ -8,7 +8,7 @@ use crate::{
     data::Data,
     executor::{Abort, TaskContext, abort_task},
     pair::Input,
-    spill::{RowFile, RowFileWriter, Size, Watch},
+    spill::{RowFile, RowFileWriter, Watch},
 };
 
 /// Rows between two checks for an order to end.
@@ -62,17 +62,7 @@ fn keep<'a, T: Data>(mut computed: impl Iterator<Item = T> + 'a, task: &'a TaskC
     let mut rows: Vec<T> =
         Vec::with_capacity(computed.size_hint().0.min(task.room() as usize / 4 / size_of::<T>().max(1)));
     let mut watch = Watch::<T>::new("one side of a join", task);
-    let filled = computed.by_ref().try_for_each(|row| {
-        rows.push(row);
-        let is_full = rows.len() == rows.capacity();
-        if !watch.tick() && !is_full {
-            return ControlFlow::Continue(());
-        }
-        let held = rows.capacity() * size_of::<T>();
-        let size = Size { held, growth: rows.len() * PER_ROW + if is_full { 2 * held } else { 0 } };
-        if watch.must_spill(size) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-    });
-    match filled {
+    match watch.fill(&mut rows, &mut computed, PER_ROW) {
         ControlFlow::Continue(()) => Loaded::Lent(Lent::new(vec![task.hold(rows).as_slice()])),
         ControlFlow::Break(()) => {
             // What takes the rows in measures what it holds by how much more the task holds than before. Rows that are in
