@@ -91,6 +91,8 @@ impl From<BackendName> for Backend {
     }
 }
 
+firesteel::allocator!();
+
 fn main() -> ExitCode {
     match answer(Args::parse()) {
         Ok(code) => code,

@@ -8,6 +8,8 @@ use std::{io, process::ExitCode};
 use clap::Parser;
 use firesteel_bench::commands::{Arguments, run};
 
+firesteel::allocator!();
+
 fn main() -> ExitCode {
     match run(Arguments::parse(), &mut io::stdout().lock()) {
         Ok(()) => ExitCode::SUCCESS,

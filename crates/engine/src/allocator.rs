@@ -1,7 +1,7 @@
-//! The allocator of an application: it counts what each task holds.
+//! The allocator of an application, which counts what each task holds: [`Allocator`].
 //!
-//! On by default; without the feature `allocator`, or with an allocator of the user's own, tasks are measured by what
-//! their operators estimate.
+//! The library offers it and the program installs it, by `#[firesteel::main]` or by `firesteel::allocator!()`. In a
+//! program without it tasks are measured by what their operators estimate.
 
 use std::alloc::{GlobalAlloc, Layout};
 
@@ -10,13 +10,59 @@ use libmimalloc_sys::{
     mi_free, mi_malloc, mi_malloc_aligned, mi_realloc, mi_realloc_aligned, mi_zalloc, mi_zalloc_aligned,
 };
 
-#[global_allocator]
-static ALLOCATOR: CountingAllocator<Mimalloc> = CountingAllocator::new(Mimalloc);
+/// A global allocator that counts what each task holds, over mimalloc.
+///
+/// [`#[firesteel::main]`](crate::main) and [`firesteel::allocator!()`](crate::allocator) install it. A program that
+/// wants another name for the static can write the two lines itself:
+///
+/// ```
+/// #[global_allocator]
+/// static ALLOCATOR: firesteel::Allocator = firesteel::Allocator::new();
+/// # fn main() {}
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct Allocator(CountingAllocator<Mimalloc>);
+
+impl Allocator {
+    /// The allocator; all of them are the same.
+    #[expect(clippy::new_without_default, reason = "a global allocator is made in a static only")]
+    pub const fn new() -> Self {
+        Self(CountingAllocator::new(Mimalloc))
+    }
+}
+
+// SAFETY: every call is passed on as it is, so the contract of the inner allocator is the contract of this one.
+unsafe impl GlobalAlloc for Allocator {
+    #[inline]
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        // SAFETY: the caller keeps the contract of `alloc`.
+        unsafe { self.0.alloc(layout) }
+    }
+
+    #[inline]
+    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
+        // SAFETY: the caller keeps the contract of `alloc_zeroed`.
+        unsafe { self.0.alloc_zeroed(layout) }
+    }
+
+    #[inline]
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        // SAFETY: the caller keeps the contract of `dealloc`.
+        unsafe { self.0.dealloc(pointer, layout) };
+    }
+
+    #[inline]
+    unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, new_size: usize) -> *mut u8 {
+        // SAFETY: the caller keeps the contract of `realloc`.
+        unsafe { self.0.realloc(pointer, layout, new_size) }
+    }
+}
 
 /// Mimalloc, asked for an alignment only by those few who need one.
 ///
 /// Its functions for aligned blocks make most of them larger, and free them slower, even where every block is aligned well
 /// enough.
+#[derive(Clone, Copy, Debug)]
 struct Mimalloc;
 
 /// Every block of mimalloc is aligned so.

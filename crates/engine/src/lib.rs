@@ -26,7 +26,7 @@ compile_error!(
 mod accumulator;
 mod action;
 #[cfg(feature = "allocator")]
-#[expect(unsafe_code, reason = "the allocator is set up by a call of its own")]
+#[expect(unsafe_code, reason = "an allocator is an unsafe trait, and is set up by a call of its own")]
 mod allocator;
 mod backend;
 mod batch_limit;
@@ -74,6 +74,8 @@ pub use action::{
     Actions, CountActions, FoldActions, JobHandle, JobProgress, JobState, LocalRows, Number, NumericActions,
     OrderActions, PairActions, PartialResult,
 };
+#[cfg(feature = "allocator")]
+pub use allocator::Allocator;
 pub use broadcast::Broadcast;
 pub use cache::Persisted;
 pub use checkpoint::{CheckpointFile, Checkpointed};
@@ -90,6 +92,7 @@ pub use firesteel_types::{
     StorageLevel, TaskEndReason, TaskInfo, TaskLocation, TaskMetrics, Timestamp,
 };
 pub use io::{Codec, IoError};
+pub use logging::init_logging;
 pub use pair::{
     Cogroup, Cogroup3, Cogroup4, Combined, Combiner, Distinct, Emit, FilterByRange, FlatMapValues, FullOuter,
     Group, GroupValues, Grouped, Inner, Join, JoinKind, JoinRdd, Keys, LeftOuter, MapValues, OrderedPairRdd,
@@ -114,11 +117,67 @@ pub use source::{
 };
 pub use stats::{BoundedDouble, StatCounter};
 
+/// Installs [`Allocator`], which counts what each task holds, as the program's global allocator.
+///
+/// For programs whose `main` is not made by [`#[firesteel::main]`](main), which installs it too: one line beside `main`.
+///
+/// ```
+/// use firesteel::prelude::*;
+///
+/// firesteel::allocator!();
+///
+/// fn main() -> Result<()> {
+///     let ctx = Context::local(2)?;
+///     assert_eq!(ctx.range(0..10).count()?, 10);
+///     Ok(())
+/// }
+/// ```
+///
+/// Without it the memory of tasks is what their operators estimate: rows of fixed size are measured well, and what rows own
+/// beside that (texts, vectors) is not. A task may then hold more than its share before it spills.
+#[cfg(feature = "allocator")]
+#[macro_export]
+macro_rules! allocator {
+    () => {
+        #[global_allocator]
+        static FIRESTEEL_ALLOCATOR: $crate::Allocator = $crate::Allocator::new();
+    };
+}
+
+/// The same in a build without the allocator: an error that names the feature.
+#[cfg(not(feature = "allocator"))]
+#[macro_export]
+macro_rules! allocator {
+    () => {
+        ::core::compile_error!(
+            "this firesteel is built without its allocator: turn its feature `allocator` on"
+        );
+    };
+}
+
 /// What the macros call; not for people.
 #[doc(hidden)]
 pub mod __private {
     pub use crate::run_main::run_main;
+
+    #[cfg(feature = "allocator")]
+    pub use crate::allocator as install_allocator;
+
+    /// A build without the allocator has none to install.
+    #[cfg(not(feature = "allocator"))]
+    pub use crate::__no_allocator as install_allocator;
 }
+
+#[doc(hidden)]
+#[cfg(not(feature = "allocator"))]
+#[macro_export]
+macro_rules! __no_allocator {
+    () => {};
+}
+
+// For the unit tests; programs install it themselves.
+#[cfg(test)]
+allocator!();
 
 /// README's example, as a test.
 #[cfg(doctest)]

@@ -1,18 +1,56 @@
 //! Logs on standard error, for processes whose program has set up none of its own.
+//!
+//! A process has one subscriber, and it is the program's to choose: no context installs one. The process of an executor,
+//! in which no `main` runs, has ours. A driver's notices, the few lines that its user must see, go through a subscriber that
+//! is in force while they are written and no longer.
 
-use tracing::level_filters::LevelFilter;
+use std::sync::OnceLock;
+
+use tracing::{Dispatch, Subscriber, dispatcher, level_filters::LevelFilter, subscriber::NoSubscriber};
 
 /// Sets how much is logged: `off`, `error`, `warn`, `info`, `debug` or `trace`.
 const LEVEL: &str = "FIRESTEEL_LOG";
 
-/// Logs from the level up that the environment sets, or else from `usual` up. A program that has set up logging of its
-/// own before is left alone.
+/// Writes the logs of a program that has no subscriber of its own to standard error: warnings and errors, or from the
+/// level up that `FIRESTEEL_LOG` names (`off`, `error`, `warn`, `info`, `debug`, `trace`).
+///
+/// Call it first in `main`. A subscriber that is there already stays. A context never does this by itself: without it, the
+/// driver of a cluster writes only what its user must know, such as why no executor comes, and local mode nothing.
+///
+/// ```
+/// use firesteel::prelude::*;
+///
+/// firesteel::init_logging();
+/// let ctx = Context::local(2)?;
+/// # Ok::<(), firesteel::Error>(())
+/// ```
+pub fn init_logging() {
+    start(LevelFilter::WARN);
+}
+
+/// Logs from the level up that the environment sets, or else from `usual` up.
 pub(crate) fn start(usual: LevelFilter) {
-    let level = std::env::var(LEVEL).ok().and_then(|level| level.parse().ok()).unwrap_or(usual);
-    if level == LevelFilter::OFF || tracing::dispatcher::has_been_set() {
-        return;
+    let level = level(usual);
+    if level != LevelFilter::OFF {
+        // A subscriber of the program's own stays.
+        let _ = tracing::subscriber::set_global_default(to_stderr(level));
     }
-    let log = tracing_subscriber::fmt().with_max_level(level).with_writer(std::io::stderr).with_ansi(false);
-    // Another subscriber may be installed already.
-    let _ = log.try_init();
+}
+
+/// Runs `emit`, which logs something that the user of a driver must see: on standard error where the program has no
+/// subscriber.
+pub(crate) fn notice(emit: impl FnOnce()) {
+    static NOTICES: OnceLock<Dispatch> = OnceLock::new();
+    if dispatcher::get_default(|subscriber| !subscriber.is::<NoSubscriber>()) {
+        return emit();
+    }
+    dispatcher::with_default(NOTICES.get_or_init(|| to_stderr(level(LevelFilter::WARN)).into()), emit);
+}
+
+fn level(usual: LevelFilter) -> LevelFilter {
+    std::env::var(LEVEL).ok().and_then(|level| level.parse().ok()).unwrap_or(usual)
+}
+
+fn to_stderr(level: LevelFilter) -> impl Subscriber + Send + Sync {
+    tracing_subscriber::fmt().with_max_level(level).with_writer(std::io::stderr).with_ansi(false).finish()
 }

@@ -11,8 +11,11 @@ use proc_macro::TokenStream;
 ///
 /// The function takes one parameter, a `Context` or `&Context`, and returns anything that a `main` may return. What
 /// is made of it gets the context from the environment (`FIRESTEEL_MASTER`, `FIRESTEEL_SETTINGS` and others; see
-/// `Conf::from_env`), and turns the process into an executor when it was started as one. The arguments of the
-/// program are left to it.
+/// `Conf::from_env`). The arguments of the program are left to it.
+///
+/// It also makes `firesteel::Allocator`, which counts what each task holds, the program's global allocator. A program with
+/// an allocator of its own, or that wants none, writes `#[firesteel::main(allocator = false)]`; then operators estimate what
+/// their tasks hold.
 ///
 /// ```ignore
 /// use firesteel::prelude::*;

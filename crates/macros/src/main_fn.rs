@@ -3,6 +3,8 @@
 //! ```text
 //! fn main(ctx: Context) -> R { … }
 //!
+//! install_allocator! {}                          // not with `allocator = false`
+//!
 //! fn main() -> ExitCode {
 //!     fn main(ctx: Context) -> R { … }
 //!     run_main(|context| main(context))
@@ -16,30 +18,50 @@
 use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::{
-    Attribute, Error, FnArg, Result, ReturnType, Safety, Signature, Type, Visibility,
+    Attribute, Error, FnArg, Ident, LitBool, Result, ReturnType, Safety, Signature, Token, Type, Visibility,
     parse::{Parse, ParseStream},
     spanned::Spanned as _,
 };
 
+const ARGUMENTS: &str = "`#[firesteel::main]` takes `allocator = false` only, which leaves the program its own allocator: \
+                         settings come from the environment";
 const FORM: &str = "write `fn main(ctx: Context) -> Result<()>`";
 
 /// The program's `main`, or the compile error why there is none.
 pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> TokenStream {
-    check_arguments(arguments).and_then(|()| syn::parse2::<MainFn>(item)?.expand()).unwrap_or_else(|error| {
+    let expanded = syn::parse2::<Arguments>(arguments)
+        .and_then(|arguments| syn::parse2::<MainFn>(item)?.expand(&arguments));
+    expanded.unwrap_or_else(|error| {
         let error = error.to_compile_error();
         // With a `main` in its place the compiler does not complain about a missing one as well.
         quote!(#error fn main() {})
     })
 }
 
-fn check_arguments(arguments: TokenStream) -> Result<()> {
-    if arguments.is_empty() {
-        return Ok(());
+/// What stands in the attribute's brackets.
+struct Arguments {
+    /// Whether the counting allocator becomes the program's; so by default.
+    installs_allocator: bool,
+}
+
+impl Parse for Arguments {
+    fn parse(input: ParseStream<'_>) -> Result<Self> {
+        if input.is_empty() {
+            return Ok(Self { installs_allocator: true });
+        }
+        let whole = input.fork().parse::<TokenStream>()?;
+        let argument = (input.parse::<Ident>(), input.parse::<Token![=]>(), input.parse::<LitBool>());
+        match argument {
+            (Ok(name), Ok(_), Ok(value)) if name == "allocator" && input.is_empty() => {
+                Ok(Self { installs_allocator: value.value })
+            }
+            _ => {
+                // What is left is of no interest any more, and must not be complained about as well.
+                input.parse::<TokenStream>()?;
+                Err(Error::new_spanned(whole, ARGUMENTS))
+            }
+        }
     }
-    Err(Error::new_spanned(
-        arguments,
-        "`#[firesteel::main]` takes no arguments: settings come from the environment",
-    ))
 }
 
 /// A function whose body is not looked into.
@@ -62,7 +84,7 @@ impl Parse for MainFn {
 }
 
 impl MainFn {
-    fn expand(self) -> Result<TokenStream> {
+    fn expand(self, arguments: &Arguments) -> Result<TokenStream> {
         self.check()?;
         let Self { attributes, visibility, signature, body } = self;
         let parameter = parameter_type(&signature)?;
@@ -81,7 +103,15 @@ impl MainFn {
             ReturnType::Type(_, returned) => returned.span(),
         };
         let call = quote_spanned!(at(returned)=> ::firesteel::__private::run_main(|context| main(#context)));
+        let allocator = arguments.installs_allocator.then(|| {
+            quote! {
+                #(#conditions)*
+                ::firesteel::__private::install_allocator! {}
+            }
+        });
         Ok(quote! {
+            #allocator
+
             #(#conditions)*
             #visibility fn main() -> ::std::process::ExitCode {
                 #(#attributes)*

@@ -10,16 +10,13 @@ use firesteel_deploy::Security;
 use firesteel_scheduler::{BlockUpdate, Event, Scheduler};
 use firesteel_types::{ExecutorId, LocalCores, MasterUrl, settings};
 
-use tracing::level_filters::LevelFilter;
-
 use super::Context;
 use crate::{
     Conf, Error, Result,
     backend::{Cluster, LocalBackend, SchedulerBackend, TasksRun},
     driver::{Driver, Incoming, Timer},
-    executor::{DriverLine, Environment, ExecutorServices, TaskContext, install_panic_hook},
+    executor::{DriverLine, Environment, ExecutorServices, ProcessKind, TaskContext, prepare_process},
     listener::{ConsoleProgress, ListenerBus},
-    logging,
     stage::Form,
     ui,
 };
@@ -117,6 +114,12 @@ impl ContextBuilder {
 
     /// Starts the application.
     ///
+    /// Of what a process has only once, it takes: in local mode, where tasks run in the program, a panic hook in front
+    /// of the program's own, which gets every panic outside of tasks (one inside is in the task's failure; a hook that the
+    /// program sets later replaces ours, and then failures do not name the line), and, with [`Allocator`](crate::Allocator) installed, a
+    /// limit of what tasks may hold: the memory of the machine. On a cluster it takes nothing. Loggers, signals and the
+    /// arguments are the program's; see [`init_logging`](crate::init_logging).
+    ///
     /// ```
     /// # use firesteel::prelude::*;
     /// let ctx = Context::builder().master("local[*]").start()?;
@@ -128,14 +131,7 @@ impl ContextBuilder {
             Some(master) => (master.parse()?, self.conf.set(settings::MASTER.key(), master)?),
             None => (self.conf.get(settings::MASTER), self.conf),
         };
-        // Warnings of a cluster are for the user: who waits for executors must see why.
-        logging::start(if matches!(master, MasterUrl::Local { .. }) {
-            LevelFilter::OFF
-        } else {
-            LevelFilter::WARN
-        });
         let scheduler = Scheduler::new(conf.scheduler_config(&master)?)?;
-        install_panic_hook();
         let line = Arc::new(LocalLine::default());
         let place = master.to_string();
         let DriverParts { environment, backend, tasks, start, security, host } =
@@ -175,6 +171,7 @@ fn driver_parts(conf: &Conf, master: MasterUrl, line: Arc<LocalLine>) -> Result<
             };
             let form = if conf.get(settings::LOCAL_SHIP) { Form::Shipped } else { Form::Typed };
             let services = ExecutorServices::alone(conf, "localhost".into(), "local", line);
+            prepare_process(conf, ProcessKind::Program);
             let environment = Environment::new(conf, services)?;
             let backend = LocalBackend::new(&environment, slots, form);
             let start = backend.starter();

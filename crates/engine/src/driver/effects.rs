@@ -20,6 +20,7 @@ use crate::{
     contain::contain,
     error::with_causes,
     executor::{Report, TaskEnd},
+    logging::notice,
     protocol::Stored,
     rdd::RddHandle,
     ship::ShipError,
@@ -68,7 +69,10 @@ impl Core {
             }
             Effect::TagCancelled { tag, jobs } => driver.tags.answer(&tag, &jobs),
             Effect::TaskKillAnswer { attempt, found } => driver.kills.answer(&attempt, &found),
-            Effect::Warn(warning) => tracing::warn!("{warning}"),
+            Effect::Warn(warning) => match driver.tasks {
+                TasksRun::Here(_) => tracing::warn!("{warning}"),
+                TasksRun::Elsewhere => notice(|| tracing::warn!("{warning}")),
+            },
             Effect::Ignored(ignored) => tracing::debug!("{ignored}"),
             other => driver.backend.perform(other),
         }

@@ -6,7 +6,7 @@ use firesteel_scheduler::BlockUpdate;
 use firesteel_storage::{
     block::{Directory, Peers},
     codec::Compression,
-    memory::{Evictor, MemoryConf, MemoryConfError, MemoryManager, physical_memory, set_process_limit},
+    memory::{Evictor, MemoryConf, MemoryConfError, MemoryManager, physical_memory},
 };
 use firesteel_types::{
     ExecutorId, Host, RddId,
@@ -64,7 +64,6 @@ impl Environment {
     /// Empty stores with the memory that the settings give.
     pub(crate) fn new(conf: &Conf, services: ExecutorServices) -> Result<Arc<Self>, MemoryConfError> {
         let memory = MemoryManager::new(memory_conf(conf)?);
-        set_process_limit(process_limit(conf, services.remote.is_some()));
         let codec = match conf.get(settings::IO_COMPRESSION_CODEC) {
             Codec::Lz4 => Compression::Lz4,
             Codec::Zstd => {
@@ -114,25 +113,6 @@ impl Environment {
 pub(crate) fn check_executor_memory(conf: &Conf, memory_mib: u64) -> crate::Result<()> {
     let conf = conf.clone().set(settings::MEMORY_LIMIT, format!("{memory_mib}m"))?;
     Ok(memory_conf(&conf).map(drop)?)
-}
-
-/// What the process of an executor may hold beside the memory that it is given: a tenth of it, and so much at least.
-const OVERHEAD: u64 = 384 << 20;
-
-/// At how many bytes a task of this process is refused more memory, which ends the process with a word; 0 for never.
-///
-/// A task that grows row by row fails long before, by its share. This is for one that takes very much at once, and is
-/// what the system would do without a word. The process of an executor is held to what it was given. Another one is the
-/// user's own program, and has what the machine has.
-fn process_limit(conf: &Conf, is_executor: bool) -> u64 {
-    let machine = physical_memory().unwrap_or(0);
-    match conf.get(settings::MEMORY_LIMIT) {
-        Some(given) if is_executor => {
-            let limit = given.saturating_add(OVERHEAD.max(given / 10));
-            if machine == 0 { limit } else { limit.min(machine) }
-        }
-        _ => machine,
-    }
 }
 
 /// What tasks and stored blocks share: what is set, or a part of what the machine has.

@@ -8,6 +8,8 @@
     reason = "helpers of tests fail like tests, and a failing test says where it ran"
 )]
 
+firesteel::allocator!();
+
 mod folds;
 #[path = "../support/gate.rs"]
 mod gate;

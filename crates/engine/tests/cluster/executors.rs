@@ -97,8 +97,6 @@ fn executors_end_when_the_context_stops_or_is_dropped() {
     until(|| executors.iter().all(|executor| !is_alive(executor.pid)));
 }
 
-/// Only memory that is counted can be refused.
-#[cfg(feature = "allocator")]
 #[test]
 fn a_task_that_takes_far_more_than_its_executor_has_ends_that_process_and_not_the_application() {
     let ctx = cluster_with(|builder| builder.set("firesteel.task.maxFailures", 2).unwrap());
@@ -115,7 +113,6 @@ fn a_task_that_takes_far_more_than_its_executor_has_ends_that_process_and_not_th
 }
 
 /// How often this process had to ask the system for a page of memory.
-#[cfg(feature = "allocator")]
 fn page_faults() -> u64 {
     let stat = std::fs::read_to_string("/proc/self/stat").unwrap();
     // The name of the program, in brackets, may have spaces.
@@ -124,7 +121,6 @@ fn page_faults() -> u64 {
 
 /// Executors begin before `main`, and so did their allocator, before its own constructor had run.
 #[test]
-#[cfg(feature = "allocator")]
 fn the_allocator_of_an_executor_keeps_what_is_freed_for_the_next_task() {
     const PAGES: u64 = 256;
     let ctx = cluster();

@@ -7,6 +7,8 @@
     reason = "helpers of tests fail like tests, and a failing test says where it ran"
 )]
 
+firesteel::allocator!();
+
 mod blocks;
 mod broadcast;
 mod executors;

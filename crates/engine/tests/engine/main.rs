@@ -7,6 +7,8 @@
     reason = "helpers of tests fail like tests, and a failing test says where it ran"
 )]
 
+firesteel::allocator!();
+
 mod abuse;
 mod accumulators;
 mod broadcast;

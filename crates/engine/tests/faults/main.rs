@@ -8,6 +8,8 @@
     reason = "helpers of tests fail like tests, and a child prints for its parent"
 )]
 
+firesteel::allocator!();
+
 mod gate;
 mod indeterminate;
 mod killed;

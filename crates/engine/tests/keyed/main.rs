@@ -7,6 +7,8 @@
     reason = "helpers of tests fail like tests, and a failing test says where it ran"
 )]
 
+firesteel::allocator!();
+
 #[path = "../support/backends.rs"]
 mod support;
 

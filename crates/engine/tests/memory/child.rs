@@ -24,14 +24,7 @@ pub(crate) fn tight_to(budget: u64, shipped: bool) -> Context {
 }
 
 /// Runs the test of this name again in a child process, where it runs `case`; returns its peak memory.
-///
-/// Without the counting allocator it is run for its answers only: what operators estimate is not all that they hold.
 pub(crate) fn in_child(test: &str, case: impl FnOnce()) -> Option<u64> {
-    if cfg!(not(feature = "allocator")) {
-        case();
-        println!("without the allocator nothing is known of the peak");
-        return None;
-    }
     if env::var(CASE).is_ok_and(|running| running == test) {
         case();
         println!("\npeak {}", peak_resident_bytes());

@@ -145,7 +145,6 @@ fn persist_of_large_rows_keeps_those_that_fit() {
 }
 
 /// Each row is a sixth of what the executor may hold in all.
-#[cfg_attr(not(feature = "allocator"), ignore = "nothing is known of what rows own")]
 #[test]
 fn an_executor_of_512_mib_passes_on_rows_of_50_mib() {
     const LARGE_BYTES: usize = 50 << 20;

@@ -1,6 +1,8 @@
 //! Data that is many times larger than the memory it may use.
 #![allow(clippy::panic, clippy::print_stdout, clippy::unwrap_used, reason = "tests")]
 
+firesteel::allocator!();
+
 mod child;
 mod disks;
 mod large_rows;

@@ -13,7 +13,6 @@ use crate::child::{BESIDE, BUDGET, in_child, tight};
 /// How long something may take that must happen.
 const LIMIT: Duration = Duration::from_secs(60);
 
-#[cfg_attr(not(feature = "allocator"), ignore = "what closures and rows hold is not counted")]
 #[test]
 fn a_task_that_cannot_go_on_says_what_it_holds_and_what_to_do() {
     let test = "shares::a_task_that_cannot_go_on_says_what_it_holds_and_what_to_do";
@@ -35,7 +34,6 @@ fn a_task_that_cannot_go_on_says_what_it_holds_and_what_to_do() {
     }
 }
 
-#[cfg_attr(not(feature = "allocator"), ignore = "what closures and rows hold is not counted")]
 #[test]
 fn the_peak_of_a_task_is_in_its_metrics() {
     let ctx = Context::local(2).unwrap();
@@ -68,7 +66,6 @@ fn a_small_job_needs_little() {
     }
 }
 
-#[cfg_attr(not(feature = "allocator"), ignore = "what closures and rows hold is not counted")]
 #[test]
 fn what_a_map_task_leaves_in_memory_is_not_its_own_any_more() {
     let folder = tempfile::TempDir::new().unwrap();
@@ -101,7 +98,6 @@ fn take_memory(bytes: usize) {
 }
 
 /// Behaviours: MEM-004.
-#[cfg_attr(not(feature = "allocator"), ignore = "what closures and rows hold is not counted")]
 #[test]
 fn a_task_that_has_the_memory_and_waits_for_a_cached_partition_gets_it_from_one_that_needs_memory() {
     static IS_COMPUTED: AtomicBool = AtomicBool::new(false);

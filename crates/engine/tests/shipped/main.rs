@@ -10,6 +10,8 @@
     reason = "helpers of tests fail like tests, and a failing test says where it ran"
 )]
 
+firesteel::allocator!();
+
 #[path = "../support/backends.rs"]
 mod support;
 

@@ -6,8 +6,13 @@ fn tokens(text: &str) -> TokenStream {
     text.parse().unwrap()
 }
 
+/// As most tests read it: the function alone.
+fn with_own_allocator(main: MainFn) -> Result<TokenStream> {
+    main.expand(&Arguments { installs_allocator: false })
+}
+
 fn made(text: &str) -> String {
-    syn::parse2::<MainFn>(tokens(text)).and_then(MainFn::expand).unwrap().to_string()
+    syn::parse2::<MainFn>(tokens(text)).and_then(with_own_allocator).unwrap().to_string()
 }
 
 fn same(text: &str) -> String {
@@ -16,7 +21,7 @@ fn same(text: &str) -> String {
 
 /// The message of the error, and the text it stands at.
 fn refused(text: &str) -> (String, String) {
-    let Err(error) = syn::parse2::<MainFn>(tokens(text)).and_then(MainFn::expand) else {
+    let Err(error) = syn::parse2::<MainFn>(tokens(text)).and_then(with_own_allocator) else {
         panic!("`{text}` is taken");
     };
     let at = error.span().source_text().unwrap_or_default();
@@ -116,14 +121,23 @@ fn what_cannot_be_main_is_refused_where_it_stands() {
 }
 
 #[test]
-fn arguments_are_refused() {
-    let error = check_arguments(tokens("threads = 4")).unwrap_err();
+fn the_allocator_is_installed_under_the_conditions_of_main_unless_the_program_has_its_own() {
+    let main = "#[cfg(unix)] fn main(ctx: Context) {}";
+    let installed = same("#[cfg(unix)] ::firesteel::__private::install_allocator! {}");
 
-    assert_eq!(error.span().source_text().as_deref(), Some("threads = 4"));
-    assert_eq!(
-        error.to_string(),
-        "`#[firesteel::main]` takes no arguments: settings come from the environment"
-    );
+    assert!(expand(TokenStream::new(), tokens(main)).to_string().starts_with(&installed));
+    assert!(expand(tokens("allocator = true"), tokens(main)).to_string().starts_with(&installed));
+    assert_eq!(expand(tokens("allocator = false"), tokens(main)).to_string(), made(main));
+}
+
+#[test]
+fn other_arguments_are_refused() {
+    for text in ["threads = 4", "allocator", "allocator = no", "allocator = false, threads = 4"] {
+        let Err(error) = syn::parse2::<Arguments>(tokens(text)) else { panic!("`{text}` is taken") };
+
+        assert_eq!(error.span().source_text().as_deref(), Some(text));
+        assert_eq!(error.to_string(), ARGUMENTS);
+    }
 }
 
 #[test]
@@ -137,7 +151,7 @@ fn a_refused_function_leaves_an_error_and_an_empty_main() {
 #[test]
 fn a_wrong_parameter_or_result_is_to_blame_for_the_call() {
     let text = "fn main(ctx: Wrong) -> Odd {}";
-    let main = syn::parse2::<MainFn>(tokens(text)).and_then(MainFn::expand).unwrap();
+    let main = syn::parse2::<MainFn>(tokens(text)).and_then(with_own_allocator).unwrap();
 
     let spans = spans_of(main, &["context", "run_main"]);
 

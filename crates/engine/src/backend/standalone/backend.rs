@@ -24,6 +24,7 @@ use crate::{
     build::Build,
     driver::{Driver, Incoming},
     executor::LateClient,
+    logging::notice,
     protocol::{Stored, ToExecutor, Welcome},
 };
 
@@ -128,7 +129,7 @@ impl Shared {
         if !self.links.closed(executor, line) {
             return;
         }
-        tracing::warn!(%executor, why, "lost the line to an executor");
+        notice(|| tracing::warn!(%executor, why, "lost the line to an executor"));
         driver.post(Incoming::event(Event::ExecutorDisconnected { executor }));
         let (at, why) = (Instant::now() + self.loss_reason_wait, why.to_owned());
         self.chores.add(Chore::GiveUp { executor, at, why });
@@ -275,7 +276,7 @@ impl SchedulerBackend for StandaloneBackend {
                 shared.links.send_all(&ToExecutor::Stop { reason });
             }
             Effect::StopContext { reason } => {
-                tracing::error!(reason, "the application cannot go on");
+                notice(|| tracing::error!(reason, "the application cannot go on"));
                 shared.chores.add(Chore::StopContext);
             }
             other => tracing::debug!(effect = ?other, "nothing is done about an effect"),

@@ -47,6 +47,7 @@ use crate::{
         Disk, DriverLine, EXECUTOR_ARGUMENT, Environment, ExecutorServices, LateClient, OtherExecutors,
         OwnBlocks, check_executor_memory,
     },
+    logging::notice,
     protocol::{ToDriver, ToExecutor, line_conf},
     sent_files::sent_files,
 };
@@ -365,7 +366,7 @@ impl Shared {
                 if let Ok(Some(why)) = master.why_waits(&app)
                     && told.as_ref() != Some(&why)
                 {
-                    tracing::warn!("the application has no executor yet: {why}");
+                    notice(|| tracing::warn!("the application has no executor yet: {why}"));
                     told = Some(why);
                 }
             }

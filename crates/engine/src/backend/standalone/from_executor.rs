@@ -11,6 +11,7 @@ use super::backend::Shared;
 use crate::{
     driver::{Driver, Incoming},
     executor::{Report, TaskEnd},
+    logging::notice,
     protocol::{Answer, Joining, Question, ToDriver, ToExecutor},
     stage::{ResultValue, TaskOutput},
 };
@@ -65,7 +66,7 @@ impl FromExecutor {
                  and the same executable",
                 joining.build, self.shared.build
             );
-            tracing::error!(%executor, reason, "refused an executor");
+            notice(|| tracing::error!(%executor, reason, "refused an executor"));
             let refused = self.line.send(&ToExecutor::Refused { reason });
             drop(refused);
             return self.line.close();

@@ -11,7 +11,7 @@ use firesteel_types::{AppId, ExecutorId, ExecutorLossReason, Host, WorkerId, set
 use parking_lot::{Condvar, Mutex};
 
 use super::backend::Shared;
-use crate::driver::Incoming;
+use crate::{driver::Incoming, logging::notice};
 
 /// Takes what the application client hears.
 pub(super) struct FromMaster {
@@ -91,7 +91,7 @@ impl AppEvents for FromMaster {
     }
 
     fn disconnected(&self) {
-        tracing::warn!("lost the master; executors go on, and a new master is waited for");
+        notice(|| tracing::warn!("lost the master; executors go on, and a new master is waited for"));
     }
 
     fn dead(&self, reason: &str) {
@@ -100,7 +100,7 @@ impl AppEvents for FromMaster {
             None => reason.to_owned(),
         };
         if !self.answer(Err(reason.clone())) {
-            tracing::error!(reason, "the cluster has given the application up");
+            notice(|| tracing::error!(reason, "the cluster has given the application up"));
             self.shared.failure.get_or_init(|| reason.clone());
             self.post(Event::ClusterFailed { message: reason });
         }
@@ -118,7 +118,7 @@ impl AppEvents for FromMaster {
         exit_code: Option<i32>,
         worker_host: Option<&Host>,
     ) {
-        tracing::warn!(%executor, message, ?exit_code, "an executor is gone");
+        notice(|| tracing::warn!(%executor, message, ?exit_code, "an executor is gone"));
         *self.last_loss.lock() = Some(format!("{executor} {message}"));
         let ended_by_itself = exit_code != Some(0) && worker_host.is_none();
         self.count_failures(executor, ended_by_itself);
@@ -137,7 +137,7 @@ impl AppEvents for FromMaster {
     }
 
     fn worker_removed(&self, worker: &WorkerId, host: &Host, message: &str) {
-        tracing::warn!(%worker, %host, message, "a worker is gone");
+        notice(|| tracing::warn!(%worker, %host, message, "a worker is gone"));
         self.post(Event::WorkerRemoved { host: host.clone(), message: message.to_owned() });
     }
 }

@@ -33,7 +33,8 @@ use crate::{
     Conf, Error, Result,
     build::Build,
     executor::{
-        Disk, Environment, ExecutorServices, LateClient, OtherExecutors, OwnBlocks, install_panic_hook,
+        Disk, Environment, ExecutorServices, LateClient, OtherExecutors, OwnBlocks, ProcessKind,
+        prepare_process,
     },
     logging,
     protocol::{Joining, ToDriver, Welcome, line_conf},
@@ -131,7 +132,6 @@ impl End {
 /// Runs this process as an executor; gives its exit code.
 pub(super) fn run() -> i32 {
     logging::start(LevelFilter::INFO);
-    install_panic_hook();
     // A peer that closes its end must cost a connection, not the process; `main`, which sees to that, is not run.
     let ignored = signal_hook::flag::register(signal_hook::consts::SIGPIPE, Arc::default());
     if let Err(error) = ignored {
@@ -308,6 +308,7 @@ impl Process {
             peers: Arc::new(OtherExecutors { client, book: driver.clone() }),
             remote: Some(remote),
         };
+        prepare_process(&conf, ProcessKind::Executor);
         let environment = Environment::new(&conf, services)?;
         self.source.environment.get_or_init(|| Arc::downgrade(&environment));
         let system = |source| Error::System { what: "cannot start a thread".to_owned(), source };

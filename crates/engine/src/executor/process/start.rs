@@ -11,6 +11,12 @@ use crate::{Error, Result};
 /// The first argument of executors, by which they know what they are.
 pub(crate) const ARGUMENT: &str = "--firesteel-executor";
 
+const EXECUTOR: &str = "FIRESTEEL_EXECUTOR_ID";
+const SECRET: &str = "FIRESTEEL_APP_SECRET";
+
+/// The variables without which the argument means nothing.
+pub(super) const NEEDED: [&str; 2] = [EXECUTOR, SECRET];
+
 /// The identity of this executor and of its application.
 pub(super) struct Start {
     pub(super) executor: ExecutorId,
@@ -42,11 +48,11 @@ impl Start {
     /// Reads the environment.
     pub(super) fn from_env() -> Result<Self> {
         let folders = text("FIRESTEEL_LOCAL_DIRS")?;
-        let secret = text("FIRESTEEL_APP_SECRET")?;
-        let secret = Secret::from_hex(&secret)
-            .map_err(|error| Error::invalid(format!("FIRESTEEL_APP_SECRET: {error}")))?;
+        let secret = text(SECRET)?;
+        let secret =
+            Secret::from_hex(&secret).map_err(|error| Error::invalid(format!("{SECRET}: {error}")))?;
         Ok(Self {
-            executor: ExecutorId(value("FIRESTEEL_EXECUTOR_ID")?),
+            executor: ExecutorId(value(EXECUTOR)?),
             app: AppId::from(text("FIRESTEEL_APP_ID")?.as_str()),
             driver: value("FIRESTEEL_DRIVER_URL")?,
             host: text("FIRESTEEL_EXECUTOR_HOST")?.as_str().into(),

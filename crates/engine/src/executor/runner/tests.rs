@@ -20,7 +20,7 @@ use firesteel_types::{
 use super::*;
 use crate::{
     Conf,
-    executor::{Blame, DriverLine, ExecutorServices, abort_task, install_panic_hook},
+    executor::{Blame, DriverLine, ExecutorServices, abort_task, hook},
     ship::ShipError,
     stage::ResultValue,
 };
@@ -50,7 +50,7 @@ impl<F: Fn(&TaskContext) + Send + Sync> StageProgram for Program<F> {
 }
 
 fn executor() -> Executor {
-    install_panic_hook();
+    hook::install();
     let conf = Conf::new();
     let environment =
         Environment::new(&conf, ExecutorServices::alone(&conf, "here".into(), "test", Arc::new(NoDriver)))

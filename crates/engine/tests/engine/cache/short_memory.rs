@@ -22,9 +22,6 @@ fn text(row: u64) -> (u64, String) {
 
 /// Runs `test` on each backend with 4 MiB of memory, all on one executor, and a folder for files.
 fn with_little_memory(test: impl Fn(&Context, &Path)) {
-    if cfg!(not(feature = "allocator")) {
-        return println!("skipped: without the allocator the size of texts is unknown, and too much is kept");
-    }
     let folder = TempDir::new().unwrap();
     let parent = folder.path().to_str().unwrap();
     let set = |builder: ContextBuilder| {
