@@ -130,7 +130,7 @@ pub trait Actions: Rdd {
     #[track_caller]
     fn take_async(&self, n: usize) -> JobHandle<Vec<Self::Item>> {
         let call = Call::new("take");
-        call.start(self, TakeSteps::new(call, self, n, Ok))
+        call.start(self, TakeSteps::new(self, n, Ok))
     }
 
     /// The first row. An error if there is none.
@@ -159,7 +159,7 @@ pub trait Actions: Rdd {
     fn first_async(&self) -> JobHandle<Self::Item> {
         let call = Call::new("first");
         let first = move |mut rows: Vec<Self::Item>| rows.pop().ok_or_else(|| call.empty());
-        call.start(self, TakeSteps::new(call, self, 1, first))
+        call.start(self, TakeSteps::new(self, 1, first))
     }
 
     /// Whether there is no row. Runs as few partitions as [`first`](Actions::first).
@@ -186,7 +186,7 @@ pub trait Actions: Rdd {
     #[track_caller]
     fn is_empty_async(&self) -> JobHandle<bool> {
         let call = Call::new("is_empty");
-        call.start(self, TakeSteps::new(call, self, 1, |rows: Vec<Self::Item>| Ok(rows.is_empty())))
+        call.start(self, TakeSteps::new(self, 1, |rows: Vec<Self::Item>| Ok(rows.is_empty())))
     }
 
     /// The rows one after the other, of which the driver holds those of one partition at a time.
@@ -239,7 +239,7 @@ pub trait Actions: Rdd {
     #[track_caller]
     fn take_sample_async(&self, replacement: Replacement, n: usize, seed: u64) -> JobHandle<Vec<Self::Item>> {
         let call = Call::new("take_sample");
-        call.start(self, SampleSteps::new(call, self, replacement, n, seed))
+        call.start(self, SampleSteps::new(self, replacement, n, seed))
     }
 
     /// Calls `f` with every row, on the executors, for its effects. A task that is run again calls it again.

@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Duration};
 use firesteel_scheduler::Partitions;
 use parking_lot::Mutex;
 
-use super::{Call, JobFunction, JobHandle};
+use super::{Call, Finish, JobFunction, JobHandle, submission};
 use crate::{
     Error, Result,
     contain::{contain, discard},
@@ -35,7 +35,7 @@ pub struct PartialResult<V> {
     rest: Option<JobHandle<V>>,
 }
 
-impl<V: 'static> PartialResult<V> {
+impl<V> PartialResult<V> {
     /// What was known in time.
     ///
     /// ```
@@ -141,12 +141,12 @@ impl Call {
     where
         R: Rdd,
         J: JobFunction<R::Item>,
-        V: ApproximateEvaluator<Output = J::Output, Result: 'static> + Send + 'static,
+        V: ApproximateEvaluator<Output = J::Output, Result: Send + 'static> + Send + 'static,
     {
-        let (submission, collected) = self.submission(rdd, Partitions::All, function);
+        let (job, collected) = submission(rdd, Partitions::All, function);
         let evaluation = Arc::new(Evaluation { collected, evaluator: Mutex::new(evaluator) });
         let all = evaluation.clone();
-        let action = self.start_single(rdd, submission, move || Ok(all.current()));
+        let action = self.start_with(rdd, job, Finish::new(move || Ok(all.current())));
         let known = match action.wait_timeout(limit) {
             Ok(value) => value.map(|initial| PartialResult { initial, rest: None }),
             Err(running) => match contain(|| evaluation.current()) {

@@ -91,7 +91,7 @@ where
 
 impl Call {
     /// Folds every partition, then gives the results in the order of the partitions to `finish`.
-    pub(crate) fn fold<R: Rdd, A: Data, T: 'static, F>(
+    pub(crate) fn fold<R: Rdd, A: Data, T: Send + 'static, F>(
         self,
         rdd: &R,
         start: A,

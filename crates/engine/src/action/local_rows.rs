@@ -4,7 +4,7 @@ use std::vec;
 
 use firesteel_scheduler::RowsSeen;
 
-use super::{Call, collect::Collect, run::listed};
+use super::{Call, Finish, collect::Collect, run::listed, submission};
 use crate::{Result, rdd::Rdd};
 
 /// The rows of an RDD in the order of its partitions. Made by
@@ -27,13 +27,13 @@ impl<R: Rdd> LocalRows<R> {
     }
 
     fn fetch(&mut self) -> Result<()> {
-        let (mut submission, collected) = self.call.submission(&self.rdd, listed([self.next]), Collect);
+        let (mut job, collected) = submission(&self.rdd, listed([self.next]), Collect);
         self.next += 1;
-        submission.rows_seen = self.rows_seen;
+        job.rows_seen = self.rows_seen;
         let finish = move || Ok(collected.take().pop().unwrap_or_default());
-        let job = self.call.start_single(&self.rdd, submission, finish);
-        self.rows_seen = self.rows_seen.or(job.rows_seen());
-        self.rows = job.wait()?.into_iter();
+        let handle = self.call.start_with(&self.rdd, job, Finish::new(finish));
+        self.rows_seen = self.rows_seen.or(handle.rows_seen());
+        self.rows = handle.wait()?.into_iter();
         Ok(())
     }
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use firesteel_scheduler::Partitions;
 
-use super::{Call, JobFunction, Next, Steps, fours};
+use super::{JobFunction, Next, Steps, fours, submission};
 use crate::{
     Error, Result,
     data::Data,
@@ -124,7 +124,6 @@ impl<N: Number> JobFunction<N> for FindRange {
 
 /// The jobs of a histogram with even buckets: find the range, then count.
 pub(super) struct EvenSteps<R> {
-    call: Call,
     rdd: R,
     count: usize,
     phase: Phase,
@@ -137,8 +136,8 @@ enum Phase {
 }
 
 impl<R: Rdd> EvenSteps<R> {
-    pub(super) fn new(call: Call, rdd: &R, count: usize) -> Self {
-        Self { call, rdd: rdd.clone(), count, phase: Phase::Begin }
+    pub(super) fn new(rdd: &R, count: usize) -> Self {
+        Self { rdd: rdd.clone(), count, phase: Phase::Begin }
     }
 }
 
@@ -146,7 +145,7 @@ impl<N: Number, R: Rdd<Item = N>> Steps<(Vec<f64>, Vec<u64>)> for EvenSteps<R> {
     fn next(&mut self) -> Result<Next<(Vec<f64>, Vec<u64>)>> {
         match std::mem::replace(&mut self.phase, Phase::Begin) {
             Phase::Begin => {
-                let (job, range) = self.call.submission(&self.rdd, Partitions::All, FindRange);
+                let (job, range) = submission(&self.rdd, Partitions::All, FindRange);
                 self.phase = Phase::Range(range);
                 Ok(Next::Job(job))
             }
@@ -158,7 +157,7 @@ impl<N: Number, R: Rdd<Item = N>> Steps<(Vec<f64>, Vec<u64>)> for EvenSteps<R> {
                 let buckets = Buckets::even(range.min(), range.max(), self.count);
                 let buckets = buckets.map_err(|error| Error::invalid(error.to_string()))?;
                 let counting = CountByBucket { buckets: buckets.clone() };
-                let (job, counts) = self.call.submission(&self.rdd, Partitions::All, counting);
+                let (job, counts) = submission(&self.rdd, Partitions::All, counting);
                 self.phase = Phase::Counts(buckets, counts);
                 Ok(Next::Job(job))
             }

@@ -270,7 +270,7 @@ pub trait NumericActions<N: Number>: Rdd<Item = N> {
         if count == 0 {
             return call.refuse(HistogramError::NoBuckets);
         }
-        call.start(self, EvenSteps::new(call, self, count))
+        call.start(self, EvenSteps::new(self, count))
     }
 
     /// About the sum of all rows, when all partitions are done or the time is up. See

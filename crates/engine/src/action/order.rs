@@ -116,7 +116,7 @@ fn first_rows<T, D: Ranked<T>>(rows: impl Iterator<Item = T>, most: usize, rank:
 
 impl Call {
     /// Finds the `most` rows that come first in the form that `rank` gives them, and gives them in order to `finish`.
-    pub(super) fn first_rows<R: Rdd, E: Data, D: Ranked<R::Item>, F, T: 'static>(
+    pub(super) fn first_rows<R: Rdd, E: Data, D: Ranked<R::Item>, F, T: Send + 'static>(
         self,
         rdd: &R,
         most: usize,

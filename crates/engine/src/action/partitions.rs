@@ -41,7 +41,7 @@ where
 
 impl Call {
     /// Runs `f` on all partitions, or on those of `chosen`, and gives the results to `finish`.
-    pub(super) fn on_rows<R: Rdd, U, E: Data, F, T: 'static>(
+    pub(super) fn on_rows<R: Rdd, U, E: Data, F, T: Send + 'static>(
         self,
         rdd: &R,
         chosen: Option<Vec<u32>>,

@@ -3,13 +3,13 @@
 use std::{panic::Location, sync::Arc};
 
 use firesteel_scheduler::Partitions;
-use firesteel_types::PartitionId;
+use firesteel_types::{PartitionId, Properties};
 
-use super::{JobFunction, JobHandle, ResultTask};
+use super::{JobFunction, JobHandle, ResultTask, flow::Flow};
 use crate::{
     Error, Result,
     driver::{Collected, Submission},
-    rdd::{Rdd, RddHandle},
+    rdd::Rdd,
 };
 
 /// What comes next in an action.
@@ -40,7 +40,7 @@ pub(crate) struct Call {
     pub(crate) action: &'static str,
     pub(crate) site: &'static Location<'static>,
     /// Whether RDDs that it uses are checkpointed after it, if they are marked.
-    checkpoints: bool,
+    pub(super) checkpoints: bool,
 }
 
 impl Call {
@@ -49,82 +49,55 @@ impl Call {
         Self { action, site: Location::caller(), checkpoints: true }
     }
 
-    /// An action of the engine's own, on the way to a checkpoint.
-    #[track_caller]
-    pub(crate) fn of_checkpoint(action: &'static str) -> Self {
-        Self { checkpoints: false, ..Self::new(action) }
-    }
-
-    /// A job on some partitions, and where its results will be.
-    pub(crate) fn submission<R: Rdd, J: JobFunction<R::Item>>(
-        self,
-        rdd: &R,
-        partitions: Partitions,
-        function: J,
-    ) -> (Box<Submission>, Arc<Collected<J::Output>>) {
-        let handle = rdd.handle();
-        let results = match &partitions {
-            Partitions::All => handle.partitions(),
-            Partitions::Listed(listed) => listed.len() as u32,
-        };
-        let collected = Collected::new(results);
-        let submission = Submission {
-            rdd: handle.clone(),
-            partitions,
-            program: Arc::new(ResultTask { rdd: rdd.clone(), function }),
-            sink: collected.clone(),
-            properties: handle.driver().local_properties(),
-            rows_seen: None,
-        };
-        (Box::new(submission), collected)
+    /// An action that is part of something else, such as the writing of a checkpoint: it is followed by none.
+    pub(crate) fn without_checkpoints(self) -> Self {
+        Self { checkpoints: false, ..self }
     }
 
     /// Runs `function` on every partition and makes the value from all results with `finish`.
-    pub(crate) fn run<R: Rdd, J: JobFunction<R::Item>, T: 'static>(
+    pub(crate) fn run<R: Rdd, J: JobFunction<R::Item>, T: Send + 'static>(
         self,
         rdd: &R,
         function: J,
         finish: impl FnOnce(Vec<J::Output>) -> Result<T> + Send + 'static,
     ) -> JobHandle<T> {
-        self.run_on(rdd, Partitions::All, function, finish)
+        let (job, results) = submission(rdd, Partitions::All, function);
+        Flow::start(self, rdd.handle(), Some(job), Finish::new(move || finish(results.take())))
     }
 
     /// The same on some partitions.
-    pub(crate) fn run_on<R: Rdd, J: JobFunction<R::Item>, T: 'static>(
+    pub(crate) fn run_on<R: Rdd, J: JobFunction<R::Item>, T: Send + 'static>(
         self,
         rdd: &R,
         partitions: Partitions,
         function: J,
         finish: impl FnOnce(Vec<J::Output>) -> Result<T> + Send + 'static,
     ) -> JobHandle<T> {
-        let (submission, collected) = self.submission(rdd, partitions, function);
-        self.start_single(rdd, submission, move || finish(collected.take()))
+        let (job, results) = submission(rdd, partitions, function);
+        Flow::start(self, rdd.handle(), Some(job), Finish::new(move || finish(results.take())))
     }
 
-    /// Begins an action of one job.
-    pub(crate) fn start_single<R: Rdd, T: 'static>(
+    /// Begins an action whose first job is there, and goes on with `steps` when it has succeeded.
+    pub(crate) fn start_with<R: Rdd, T: Send + 'static>(
         self,
         rdd: &R,
-        submission: Box<Submission>,
-        finish: impl FnOnce() -> Result<T> + Send + 'static,
+        job: Box<Submission>,
+        steps: Box<dyn Steps<T>>,
     ) -> JobHandle<T> {
-        self.start(rdd, Single { submission: Some(submission), finish: Some(finish) })
+        Flow::start(self, rdd.handle(), Some(job), steps)
     }
 
-    /// Begins an action.
-    pub(crate) fn start<R: Rdd, T: 'static>(self, rdd: &R, steps: impl Steps<T> + 'static) -> JobHandle<T> {
-        let handle = rdd.handle();
-        let driver = handle.driver();
-        let steps: Box<dyn Steps<T>> = if self.checkpoints && driver.checkpoints.is_any_marked() {
-            Box::new(ThenCheckpoint { steps, rdd: handle.clone() })
-        } else {
-            Box::new(steps)
-        };
-        JobHandle::start(self, driver, steps)
+    /// Begins an action that decides by itself which jobs it needs.
+    pub(crate) fn start<R: Rdd, T: Send + 'static>(
+        self,
+        rdd: &R,
+        steps: impl Steps<T> + 'static,
+    ) -> JobHandle<T> {
+        Flow::start(self, rdd.handle(), None, Box::new(steps))
     }
 
     /// An action whose arguments cannot be used.
-    pub(crate) fn refuse<T: 'static>(self, why: impl ToString) -> JobHandle<T> {
+    pub(crate) fn refuse<T>(self, why: impl ToString) -> JobHandle<T> {
         JobHandle::failed(
             self,
             Error::invalid(format!("{} at {}: {}", self.action, self.site, why.to_string())),
@@ -137,25 +110,27 @@ impl Call {
     }
 }
 
-/// An action after which RDDs that it used may have to be checkpointed.
-struct ThenCheckpoint<S> {
-    steps: S,
-    rdd: RddHandle,
-}
-
-impl<T: 'static, S: Steps<T>> Steps<T> for ThenCheckpoint<S> {
-    fn next(&mut self) -> Result<Next<T>> {
-        Ok(match self.steps.next()? {
-            Next::Job(submission) => Next::Job(submission),
-            Next::Value(value) => {
-                let rdd = self.rdd.clone();
-                Next::value(move || {
-                    rdd.driver().write_checkpoints(&rdd)?;
-                    value()
-                })
-            }
-        })
-    }
+/// A job on some partitions, and where its results will be.
+pub(crate) fn submission<R: Rdd, J: JobFunction<R::Item>>(
+    rdd: &R,
+    partitions: Partitions,
+    function: J,
+) -> (Box<Submission>, Arc<Collected<J::Output>>) {
+    let handle = rdd.handle();
+    let results = match &partitions {
+        Partitions::All => handle.partitions(),
+        Partitions::Listed(listed) => listed.len() as u32,
+    };
+    let collected = Collected::new(results);
+    let submission = Submission {
+        rdd: handle.clone(),
+        partitions,
+        program: Arc::new(ResultTask { rdd: rdd.clone(), function }),
+        sink: collected.clone(),
+        properties: Properties::default(),
+        rows_seen: None,
+    };
+    (Box::new(submission), collected)
 }
 
 /// Partitions one after the other.
@@ -163,18 +138,18 @@ pub(crate) fn listed(partitions: impl IntoIterator<Item = u32>) -> Partitions {
     Partitions::Listed(partitions.into_iter().map(PartitionId).collect())
 }
 
-/// An action of one job.
-struct Single<F> {
-    submission: Option<Box<Submission>>,
-    finish: Option<F>,
+/// What follows the only job of an action: its value.
+pub(crate) struct Finish<F>(Option<F>);
+
+impl<F> Finish<F> {
+    pub(crate) fn new(finish: F) -> Box<Self> {
+        Box::new(Self(Some(finish)))
+    }
 }
 
-impl<T, F: FnOnce() -> Result<T> + Send + 'static> Steps<T> for Single<F> {
+impl<T, F: FnOnce() -> Result<T> + Send + 'static> Steps<T> for Finish<F> {
     fn next(&mut self) -> Result<Next<T>> {
-        if let Some(submission) = self.submission.take() {
-            return Ok(Next::Job(submission));
-        }
-        let finish = self.finish.take().expect("an action is asked once after its last job");
+        let finish = self.0.take().expect("an action is asked once after its last job");
         Ok(Next::value(finish))
     }
 }

@@ -5,8 +5,9 @@ use std::sync::Arc;
 use firesteel_scheduler::Partitions;
 
 use super::{
-    Call, JobFunction, Next, Steps,
+    JobFunction, Next, Steps,
     collect::{Collect, Count, concat, gather},
+    submission,
 };
 use crate::{
     Error, Result,
@@ -20,7 +21,6 @@ use crate::{
 /// The jobs of `take_sample`: count the rows, sample them with a fraction that is almost surely enough, and again with
 /// another seed if it was not.
 pub(super) struct SampleSteps<R: Rdd> {
-    call: Call,
     rdd: R,
     replacement: Replacement,
     size: usize,
@@ -40,8 +40,8 @@ enum Phase<T> {
 }
 
 impl<R: Rdd> SampleSteps<R> {
-    pub(super) fn new(call: Call, rdd: &R, replacement: Replacement, size: usize, seed: u64) -> Self {
-        Self { call, rdd: rdd.clone(), replacement, size, seed, phase: Phase::Begin }
+    pub(super) fn new(rdd: &R, replacement: Replacement, size: usize, seed: u64) -> Self {
+        Self { rdd: rdd.clone(), replacement, size, seed, phase: Phase::Begin }
     }
 
     /// Counts, if there is anything to count for.
@@ -49,7 +49,7 @@ impl<R: Rdd> SampleSteps<R> {
         if self.size == 0 {
             return Next::value(|| Ok(Vec::new()));
         }
-        let (job, counts) = self.call.submission(&self.rdd, Partitions::All, Count);
+        let (job, counts) = submission(&self.rdd, Partitions::All, Count);
         self.phase = Phase::Counting(counts);
         Next::Job(job)
     }
@@ -70,9 +70,9 @@ impl<R: Rdd> SampleSteps<R> {
         let (job, rows) = match sampler {
             Some(sampler) => {
                 let function = SampleRows { sampler, seed: derive_seed(self.seed, attempt) };
-                self.call.submission(&self.rdd, Partitions::All, function)
+                submission(&self.rdd, Partitions::All, function)
             }
-            None => self.call.submission(&self.rdd, Partitions::All, Collect),
+            None => submission(&self.rdd, Partitions::All, Collect),
         };
         self.phase = Phase::Sampling { sampler, attempt, rows };
         Next::Job(job)

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use firesteel_types::settings;
 
-use super::{Call, JobFunction, Next, Steps, collect::gather, run::listed};
+use super::{JobFunction, Next, Steps, collect::gather, run::listed, submission};
 use crate::{
     Result,
     data::Data,
@@ -16,7 +16,6 @@ use crate::{
 
 /// The jobs of `take`: the first partition, then more of them as long as rows are missing.
 pub(super) struct TakeSteps<R: Rdd, F> {
-    call: Call,
     rdd: R,
     plan: TakePlan,
     rows: Vec<R::Item>,
@@ -25,14 +24,14 @@ pub(super) struct TakeSteps<R: Rdd, F> {
 }
 
 impl<R: Rdd, F> TakeSteps<R, F> {
-    pub(super) fn new(call: Call, rdd: &R, wanted: usize, finish: F) -> Self {
+    pub(super) fn new(rdd: &R, wanted: usize, finish: F) -> Self {
         let conf = &rdd.handle().driver().conf;
         let settings = TakeSettings {
             initial_partitions: conf.get(settings::RDD_LIMIT_INITIAL_NUM_PARTITIONS),
             scale_up_factor: conf.get(settings::RDD_LIMIT_SCALE_UP_FACTOR),
         };
         let plan = TakePlan::new(wanted as u64, rdd.num_partitions(), settings);
-        Self { call, rdd: rdd.clone(), plan, rows: Vec::new(), running: None, finish: Some(finish) }
+        Self { rdd: rdd.clone(), plan, rows: Vec::new(), running: None, finish: Some(finish) }
     }
 }
 
@@ -49,7 +48,7 @@ where
         }
         if let Some(partitions) = self.plan.next_partitions() {
             let first_rows = TakeRows { rows: self.plan.missing() };
-            let (job, collected) = self.call.submission(&self.rdd, listed(partitions), first_rows);
+            let (job, collected) = submission(&self.rdd, listed(partitions), first_rows);
             self.running = Some(collected);
             return Ok(Next::Job(job));
         }

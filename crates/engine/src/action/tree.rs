@@ -112,7 +112,7 @@ impl Call {
         R: Rdd,
         U: Data,
         E: Data,
-        T: 'static,
+        T: Send + 'static,
         J: JobFunction<R::Item, Output = U> + Clone,
         F: Fn(&E, U, U) -> U + Copy + Send + Sync + 'static,
     {

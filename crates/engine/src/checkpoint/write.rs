@@ -41,7 +41,7 @@ fn write_files<R: Rdd>(rdd: &Checkpointed<R>) -> Result<()> {
     if let Some(partitions) = handle.partitioner().and_then(AnyPartitioner::hash_partitions) {
         notes.push((PARTITIONER, partitions.to_string()));
     }
-    save_objects(Call::of_checkpoint("checkpoint"), rdd, &folder.to_string(), notes).wait()?;
+    save_objects(Call::new("checkpoint").without_checkpoints(), rdd, &folder.to_string(), notes).wait()?;
     rdd.written(Source::Files(folder));
     Ok(())
 }
@@ -76,7 +76,10 @@ fn keep_missing<R: Rdd>(rdd: &Checkpointed<R>, generation: u32) -> Result<()> {
     if missing.is_empty() {
         return Ok(());
     }
-    Call::of_checkpoint("local_checkpoint").run_on(rdd, Partitions::Listed(missing), Touch, |_| Ok(())).wait()
+    Call::new("local_checkpoint")
+        .without_checkpoints()
+        .run_on(rdd, Partitions::Listed(missing), Touch, |_| Ok(()))
+        .wait()
 }
 
 /// Has a partition computed, and thereby kept.

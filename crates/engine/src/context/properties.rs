@@ -24,7 +24,8 @@ impl Driver {
         })
     }
 
-    fn set_local_properties(&self, properties: Properties) {
+    /// Gives this thread those of another.
+    pub(crate) fn set_local_properties(&self, properties: Properties) {
         LOCAL.with_borrow_mut(|all| {
             all.retain(|(driver, _)| *driver != self.number);
             if properties != Properties::default() {

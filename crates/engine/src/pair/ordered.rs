@@ -5,7 +5,7 @@ use std::ops::RangeBounds;
 use super::{FilterByRange, Sorted};
 use crate::{
     Result,
-    action::Call,
+    action::{Call, JobHandle},
     data::Data,
     partitioner::{KeyPartitioner, Order, RangePartitioner},
     rdd::Rdd,
@@ -45,8 +45,41 @@ pub trait OrderedPairRdd<K: Data + Ord, V: Data>: Rdd<Item = (K, V)> {
     /// ```
     #[track_caller]
     fn sort_by_key_into(&self, order: Order, partitions: u32) -> Result<Sorted<K, V>> {
-        let ranges = RangePartitioner::sample_for(Call::new("sort_by_key"), self, partitions, order)?;
-        Ok(Sorted::by_ranges(self, "sort_by_key", ranges))
+        self.sort_by_key_into_async(order, partitions).wait()
+    }
+
+    /// [`sort_by_key`](OrderedPairRdd::sort_by_key) without a wait: the keys are sampled in the background.
+    ///
+    /// ```
+    /// # use firesteel::prelude::*;
+    /// # let ctx = Context::local(2)?;
+    /// let pairs = ctx.parallelize(vec![(2, 'b'), (3, 'c'), (1, 'a')]);
+    /// // Both samples are taken at the same time.
+    /// let (up, down) = (pairs.sort_by_key_async(Order::Ascending), pairs.sort_by_key_async(Order::Descending));
+    /// assert_eq!(up.wait()?.values().collect()?, ['a', 'b', 'c']);
+    /// assert_eq!(down.wait()?.values().collect()?, ['c', 'b', 'a']);
+    /// # Ok::<(), firesteel::Error>(())
+    /// ```
+    #[track_caller]
+    fn sort_by_key_async(&self, order: Order) -> JobHandle<Sorted<K, V>> {
+        self.sort_by_key_into_async(order, self.num_partitions().max(1))
+    }
+
+    /// [`sort_by_key_into`](OrderedPairRdd::sort_by_key_into) without a wait.
+    ///
+    /// ```
+    /// # use firesteel::prelude::*;
+    /// # let ctx = Context::local(2)?;
+    /// let sorted = ctx.range(0..1000).map(|x| (x % 100, x)).sort_by_key_into_async(Order::Ascending, 5);
+    /// assert_eq!(sorted.wait()?.num_partitions(), 5);
+    /// # Ok::<(), firesteel::Error>(())
+    /// ```
+    #[track_caller]
+    fn sort_by_key_into_async(&self, order: Order, partitions: u32) -> JobHandle<Sorted<K, V>> {
+        let (parent, builder) = (self.clone(), self.handle().derive_into("sort_by_key", 0));
+        RangePartitioner::sample_for(Call::new("sort_by_key"), self, partitions, order, move |ranges| {
+            Sorted::by_ranges(builder, &parent, ranges)
+        })
     }
 
     /// Deals the pairs by `partitioner` and sorts each partition by key. No shuffle if they are dealt so already.

@@ -7,10 +7,10 @@ use super::{
 };
 use crate::{
     Result,
-    action::Call,
+    action::{Call, JobHandle},
     data::Data,
     partitioner::{KeyPartitioner, Order, RangePartitioner},
-    rdd::{Rdd, Transform, With},
+    rdd::{Parent, Rdd, Transform, With},
     ship::captures_nothing,
 };
 
@@ -221,6 +221,26 @@ pub trait Rearrange: Rdd {
         captures_nothing::<F>();
         self.with(()).sort_by_into(move |(), row| f(row), order, partitions)
     }
+
+    /// [`sort_by`](Rearrange::sort_by) without a wait: the keys are sampled in the background.
+    ///
+    /// ```
+    /// # use firesteel::prelude::*;
+    /// # let ctx = Context::local(2)?;
+    /// let words = ctx.parallelize(vec!["ccc".to_owned(), "a".to_owned(), "bb".to_owned()]);
+    /// let sorted = words.sort_by_async(|word| word.len(), Order::Ascending);
+    /// assert_eq!(sorted.wait()?.collect()?, ["a", "bb", "ccc"]);
+    /// # Ok::<(), firesteel::Error>(())
+    /// ```
+    #[track_caller]
+    fn sort_by_async<K, F>(&self, f: F, order: Order) -> JobHandle<Values<Sorted<K, Self::Item>>>
+    where
+        K: Data + Ord,
+        F: Fn(&Self::Item) -> K + Copy + Send + Sync + 'static,
+    {
+        captures_nothing::<F>();
+        self.with(()).sort_by_async(move |(), row| f(row), order)
+    }
 }
 
 impl<R: Rdd> Rearrange for R {}
@@ -300,9 +320,46 @@ impl<R: Rdd, E: Data> With<R, E> {
         K: Data + Ord,
         F: Fn(&E, &R::Item) -> K + Copy + Send + Sync + 'static,
     {
+        self.sort_by_into_async(f, order, partitions).wait()
+    }
+
+    /// [`sort_by`](With::sort_by) without a wait: the keys are sampled in the background.
+    ///
+    /// ```
+    /// # use firesteel::prelude::*;
+    /// # let ctx = Context::local(2)?;
+    /// let sorted = ctx.range(0..6).with(3).sort_by_async(|third, x| x % third, Order::Ascending);
+    /// assert_eq!(sorted.wait()?.collect()?, [0, 3, 1, 4, 2, 5]);
+    /// # Ok::<(), firesteel::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn sort_by_async<K, F>(self, f: F, order: Order) -> JobHandle<Values<Sorted<K, R::Item>>>
+    where
+        K: Data + Ord,
+        F: Fn(&E, &R::Item) -> K + Copy + Send + Sync + 'static,
+    {
+        let partitions = self.rdd().num_partitions().max(1);
+        self.sort_by_into_async(f, order, partitions)
+    }
+
+    #[track_caller]
+    fn sort_by_into_async<K, F>(
+        self,
+        f: F,
+        order: Order,
+        partitions: u32,
+    ) -> JobHandle<Values<Sorted<K, R::Item>>>
+    where
+        K: Data + Ord,
+        F: Fn(&E, &R::Item) -> K + Copy + Send + Sync + 'static,
+    {
         let keyed = self.map(move |env, row| (f(env, &row), row));
-        let ranges = RangePartitioner::sample_for(Call::new("sort_by"), &keyed, partitions, order)?;
-        let parent = Sorted::by_ranges(&keyed, "sort_by", ranges);
-        Ok(Values { handle: parent.handle().derive("values").build(), parent })
+        let [sorted, values] = ["sort_by", "values"].map(|operator| keyed.handle().derive_into(operator, 0));
+        let parent = keyed.clone();
+        RangePartitioner::sample_for(Call::new("sort_by"), &keyed, partitions, order, move |ranges| {
+            let parent = Sorted::by_ranges(sorted, &parent, ranges);
+            let values = values.partitions(parent.num_partitions());
+            Values { handle: values.parents(vec![Parent::one_to_one(parent.handle())]).build(), parent }
+        })
     }
 }

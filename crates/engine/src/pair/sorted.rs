@@ -9,7 +9,7 @@ use crate::{
     data::Data,
     executor::TaskContext,
     partitioner::{KeyPartitioner, Order, RangePartitioner},
-    rdd::{Either, Rdd, RddHandle},
+    rdd::{Either, HandleBuilder, Rdd, RddHandle},
     ship::{Frozen, Ship, ShipError, Thawing},
     shuffle::{Batch, Buckets, Deal, MapSide},
     spill::SpillSort,
@@ -31,15 +31,16 @@ crate::ship!(impl[K: Data, V: Data] Sorted<K, V> { handle, input; values order }
 
 impl<K: Data + Ord, V: Data> Sorted<K, V> {
     /// Deals the rows of `parent` by ranges and sorts each of them, so that all rows are in order.
-    #[track_caller]
+    ///
+    /// `builder` is of the new RDD, made where the application called for it.
     pub(super) fn by_ranges<R: Rdd<Item = (K, V)>>(
+        builder: HandleBuilder,
         parent: &R,
-        operator: &'static str,
         ranges: RangePartitioner<K>,
     ) -> Self {
         let partitioner = KeyPartitioner::from(ranges.clone());
         let order = ranges.order();
-        Self::new(parent, operator, &partitioner, order, || DealRanges { ranges, value: PhantomData })
+        Self::new(builder, parent, &partitioner, order, || DealRanges { ranges, value: PhantomData })
     }
 
     /// Deals the rows of `parent` by any rule and sorts within partitions.
@@ -49,20 +50,20 @@ impl<K: Data + Ord, V: Data> Sorted<K, V> {
         operator: &'static str,
         partitioner: &KeyPartitioner<K>,
     ) -> Self {
+        let builder = parent.handle().derive_into(operator, 0);
         let side = || Deal { partitioner: partitioner.clone(), value: PhantomData };
-        Self::new(parent, operator, partitioner, Order::Ascending, side)
+        Self::new(builder, parent, partitioner, Order::Ascending, side)
     }
 
-    #[track_caller]
     fn new<R: Rdd<Item = (K, V)>, M: MapSide<(K, V), Row = (K, V)>>(
+        builder: HandleBuilder,
         parent: &R,
-        operator: &'static str,
         partitioner: &KeyPartitioner<K>,
         order: Order,
         side: impl FnOnce() -> M,
     ) -> Self {
-        let builder = parent.handle().derive_into(operator, partitioner.num_partitions());
         let input = Input::new(parent, partitioner, false, side);
+        let builder = builder.partitions(partitioner.num_partitions());
         let builder = builder.partitioner(Some(partitioner.erased())).parents(vec![input.parent()]);
         Self { handle: builder.build(), input, order }
     }

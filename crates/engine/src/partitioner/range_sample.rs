@@ -6,7 +6,7 @@ use firesteel_types::PartitionId;
 use super::{Order, RangePartitioner};
 use crate::{
     Result,
-    action::{Call, JobFunction, JobHandle, Next, Steps},
+    action::{Call, Finish, JobFunction, JobHandle, Next, Steps, submission},
     data::Data,
     driver::Collected,
     executor::TaskContext,
@@ -31,40 +31,46 @@ impl<K: Data + Ord> RangePartitioner<K> {
     /// ```
     #[track_caller]
     pub fn sample<V: Data>(rdd: &impl Rdd<Item = (K, V)>, partitions: u32, order: Order) -> Result<Self> {
-        Self::sample_for(Call::new("RangePartitioner::sample"), rdd, partitions, order)
+        let call = Call::new("RangePartitioner::sample");
+        Self::sample_for(call, rdd, partitions, order, |ranges| ranges).wait()
     }
 
-    /// The same on behalf of the operator that `call` names.
-    pub(crate) fn sample_for<V: Data>(
+    /// Samples on behalf of the operator that `call` names, which makes `finish` of the ranges.
+    pub(crate) fn sample_for<V: Data, T: Send + 'static>(
         call: Call,
         rdd: &impl Rdd<Item = (K, V)>,
         partitions: u32,
         order: Order,
-    ) -> Result<Self> {
+        finish: impl FnOnce(Self) -> T + Send + 'static,
+    ) -> JobHandle<T> {
+        let call = call.without_checkpoints();
         if partitions == 0 {
-            return call.refuse(NO_PARTITIONS).wait();
+            return call.refuse(NO_PARTITIONS);
         }
         if partitions < 2 || rdd.num_partitions() == 0 {
-            return Ok(Self::new(Vec::new(), order));
+            return call.start(rdd, *Finish::new(move || Ok(finish(Self::new(Vec::new(), order)))));
         }
         let sizes = RangeSampleSizes::new(partitions, rdd.num_partitions());
         // The same for every call on the same RDD, so that a program that runs again gives the same partitions.
         let seed = u64::from(rdd.handle().id().0);
-        let sampling =
-            Sampling { rdd: rdd.clone(), call, sizes, partitions, order, seed, stage: Stage::Start };
-        JobHandle::start(call, rdd.handle().driver(), Box::new(sampling)).wait()
+        let finish = Some(finish);
+        call.start(
+            rdd,
+            Sampling { rdd: rdd.clone(), sizes, partitions, order, seed, stage: Stage::Start, finish },
+        )
     }
 }
 
 /// The one or two jobs of a sample.
-struct Sampling<R, K> {
+struct Sampling<R, K, F> {
     rdd: R,
-    call: Call,
     sizes: RangeSampleSizes,
     partitions: u32,
     order: Order,
     seed: u64,
     stage: Stage<K>,
+    /// What is made of the ranges.
+    finish: Option<F>,
 }
 
 /// What has been run.
@@ -75,35 +81,49 @@ enum Stage<K> {
     Over,
 }
 
-impl<K: Data + Ord, V: Data, R: Rdd<Item = (K, V)>> Steps<RangePartitioner<K>> for Sampling<R, K> {
-    fn next(&mut self) -> Result<Next<RangePartitioner<K>>> {
-        let (partitions, order) = (self.partitions, self.order);
-        let ranges =
-            move |sketch: RangeSketch<K>| RangePartitioner::new(sketch.into_bounds(partitions), order);
+impl<K, V, R, T, F> Steps<T> for Sampling<R, K, F>
+where
+    K: Data + Ord,
+    V: Data,
+    R: Rdd<Item = (K, V)>,
+    F: FnOnce(RangePartitioner<K>) -> T + Send + 'static,
+{
+    fn next(&mut self) -> Result<Next<T>> {
         match std::mem::replace(&mut self.stage, Stage::Over) {
             Stage::Start => {
                 let sketch = SketchKeys { keys: self.sizes.per_partition, seed: self.seed };
-                let (job, sketches) = self.call.submission(&self.rdd, Partitions::All, sketch);
+                let (job, sketches) = submission(&self.rdd, Partitions::All, sketch);
                 self.stage = Stage::Sketched(sketches);
                 Ok(Next::Job(job))
             }
             Stage::Sketched(sketches) => {
                 let sketch = RangeSketch::new(self.sizes, sketches.take());
                 if sketch.oversized().is_empty() {
-                    return Ok(Next::value(move || Ok(ranges(sketch))));
+                    return Ok(self.value(move || sketch));
                 }
                 let oversized = sketch.oversized().iter().map(|&partition| PartitionId(partition)).collect();
                 let again = SampleKeys { fraction: sketch.fraction(), seed: derive_seed(self.seed, 1) };
-                let (job, keys) = self.call.submission(&self.rdd, Partitions::Listed(oversized), again);
+                let (job, keys) = submission(&self.rdd, Partitions::Listed(oversized), again);
                 self.stage = Stage::SampledAgain(sketch, keys);
                 Ok(Next::Job(job))
             }
-            Stage::SampledAgain(mut sketch, keys) => Ok(Next::value(move || {
+            Stage::SampledAgain(mut sketch, keys) => Ok(self.value(move || {
                 keys.take().into_iter().for_each(|keys| sketch.add_resampled(keys));
-                Ok(ranges(sketch))
+                sketch
             })),
             Stage::Over => unreachable!("an action is not asked again after its value"),
         }
+    }
+}
+
+impl<R, K: Data + Ord, F> Sampling<R, K, F> {
+    fn value<T>(&mut self, sketch: impl FnOnce() -> RangeSketch<K> + Send + 'static) -> Next<T>
+    where
+        F: FnOnce(RangePartitioner<K>) -> T + Send + 'static,
+    {
+        let (partitions, order) = (self.partitions, self.order);
+        let finish = self.finish.take().expect("the value is made once");
+        Next::value(move || Ok(finish(RangePartitioner::new(sketch().into_bounds(partitions), order))))
     }
 }
 

@@ -10,7 +10,7 @@ use super::{
     debug_string::debug_string,
 };
 use crate::{
-    Result, cache::Persisted, checkpoint::Checkpointed, data::Data, sampling::Replacement,
+    Result, action::JobHandle, cache::Persisted, checkpoint::Checkpointed, data::Data, sampling::Replacement,
     ship::captures_nothing,
 };
 
@@ -473,6 +473,20 @@ pub trait Transform: Rdd {
     /// ```
     #[track_caller]
     fn zip_with_index(&self) -> Result<ZipWithIndex<Self>> {
+        self.zip_with_index_async().wait()
+    }
+
+    /// [`zip_with_index`](Transform::zip_with_index) without a wait: the rows are counted in the background.
+    ///
+    /// ```
+    /// # use firesteel::prelude::*;
+    /// # let ctx = Context::local(2)?;
+    /// let numbered = ctx.range(7..10).zip_with_index_async();
+    /// assert_eq!(numbered.wait()?.collect()?, [(7, 0), (8, 1), (9, 2)]);
+    /// # Ok::<(), firesteel::Error>(())
+    /// ```
+    #[track_caller]
+    fn zip_with_index_async(&self) -> JobHandle<ZipWithIndex<Self>> {
         ZipWithIndex::new(self)
     }
 

@@ -1,6 +1,6 @@
 //! The adaptor of `zip_with_index`, and the job that counts the partitions before.
 
-use std::{cell::Cell, iter, rc::Rc, sync::Arc};
+use std::{cell::Cell, iter, rc::Rc};
 
 use firesteel_scheduler::Partitions;
 use firesteel_types::{PartitionId, RddId};
@@ -8,9 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Rdd, RddHandle};
 use crate::{
-    Result,
-    action::{Call, JobFunction, JobHandle, Next, Steps},
-    driver::{Collected, Submission},
+    action::{Call, Finish, JobFunction, JobHandle},
     executor::{Abort, TaskContext, abort_task},
     ship::Ship,
     source::PartitionValues,
@@ -39,22 +37,35 @@ crate::ship!(impl[R: Ship] ZipWithIndex<R> { parent, handle, numbers });
 impl<R: Rdd> ZipWithIndex<R> {
     /// Counts the rows of all partitions but the last, and numbers them from there.
     #[track_caller]
-    pub(super) fn new(parent: &R) -> Result<Self> {
-        let builder = parent.handle().derive("zip_with_index").order_sensitive();
-        let counted = parent.num_partitions().saturating_sub(1);
-        let counts = if counted > 0 { count_first(parent, counted)? } else { Vec::new() };
-        let mut first = 0;
-        let mut numbers: Vec<Numbers> = Vec::with_capacity(parent.num_partitions() as usize);
-        for count in counts {
-            numbers.push(Numbers { first, count: Some(count) });
-            first += count;
+    pub(super) fn new(parent: &R) -> JobHandle<Self> {
+        let call = Call::new("zip_with_index").without_checkpoints();
+        let (builder, rows) = (parent.handle().derive("zip_with_index").order_sensitive(), parent.clone());
+        let made = move |counts| {
+            let numbers = PartitionValues::new(numbers(counts, rows.num_partitions()));
+            Ok(Self { parent: rows, handle: builder.partition_data(numbers.data()).build(), numbers })
+        };
+        match parent.num_partitions() {
+            0 | 1 => call.start(parent, *Finish::new(move || made(Vec::new()))),
+            partitions => {
+                let counted = (0..partitions - 1).map(PartitionId).collect();
+                call.run_on(parent, Partitions::Listed(counted), CountRows, made)
+            }
         }
-        if parent.num_partitions() > 0 {
-            numbers.push(Numbers { first, count: None });
-        }
-        let numbers = PartitionValues::new(numbers);
-        Ok(Self { parent: parent.clone(), handle: builder.partition_data(numbers.data()).build(), numbers })
     }
+}
+
+/// The numbers of each partition, where all but the last are counted.
+fn numbers(counts: Vec<u64>, partitions: u32) -> Vec<Numbers> {
+    let mut first = 0;
+    let mut numbers: Vec<Numbers> = Vec::with_capacity(partitions as usize);
+    for count in counts {
+        numbers.push(Numbers { first, count: Some(count) });
+        first += count;
+    }
+    if partitions > 0 {
+        numbers.push(Numbers { first, count: None });
+    }
+    numbers
 }
 
 impl<R: Rdd> Rdd for ZipWithIndex<R> {
@@ -96,16 +107,6 @@ fn changed(operator: RddId, partition: PartitionId, counted: u64, now: u64) -> !
     abort_task(Abort::failed(operator, message))
 }
 
-/// Counts the rows of each of the first partitions.
-#[track_caller]
-fn count_first<R: Rdd>(rdd: &R, partitions: u32) -> Result<Vec<u64>> {
-    let call = Call::new("zip_with_index");
-    let first = Partitions::Listed((0..partitions).map(PartitionId).collect());
-    let (submission, counts) = call.submission(rdd, first, CountRows);
-    let counting = Counting { submission: Some(submission), counts };
-    JobHandle::start(call, rdd.handle().driver(), Box::new(counting)).wait()
-}
-
 struct CountRows;
 crate::ship!(impl[] CountRows {});
 
@@ -114,22 +115,5 @@ impl<T> JobFunction<T> for CountRows {
 
     fn run(&self, rows: impl Iterator<Item = T>, _task: &TaskContext) -> u64 {
         rows.count() as u64
-    }
-}
-
-struct Counting {
-    submission: Option<Box<Submission>>,
-    counts: Arc<Collected<u64>>,
-}
-
-impl Steps<Vec<u64>> for Counting {
-    fn next(&mut self) -> Result<Next<Vec<u64>>> {
-        Ok(match self.submission.take() {
-            Some(submission) => Next::Job(submission),
-            None => {
-                let counts = self.counts.clone();
-                Next::Value(Box::new(move || Ok(counts.take())))
-            }
-        })
     }
 }

@@ -7,9 +7,9 @@ use firesteel_types::RddId;
 
 use crate::{
     Result,
-    action::{Call, JobFunction, JobHandle, Next, Steps},
+    action::{Call, JobFunction, JobHandle, Next, Steps, submission},
     data::Data,
-    driver::{Collected, Submission},
+    driver::Collected,
     executor::{Abort, TaskContext, abort_task},
     io::{
         Compression, IoError, Location, Note, ObjectWriter, OutputFile, OutputFolder, OutputOptions,
@@ -73,9 +73,9 @@ pub(super) fn save<R: Rdd, W: Writer<R::Item>>(
         Err(error) => return JobHandle::failed(call, error.into()),
     };
     let function = Save { folder: folder.clone(), rdd: rdd.handle().id(), writer };
-    let (submission, files) = call.submission(rdd, Partitions::All, function);
+    let (job, files) = submission(rdd, Partitions::All, function);
     let output = Output { folder: Some(folder), files, notes, is_complete: false };
-    call.start(rdd, SaveSteps { submission: Some(submission), output: Some(output) })
+    call.start_with(rdd, job, Box::new(Publish(Some(output))))
 }
 
 fn create_folder(path: &str, options: OutputOptions) -> Result<OutputFolder, IoError> {
@@ -86,18 +86,12 @@ fn create_folder(path: &str, options: OutputOptions) -> Result<OutputFolder, IoE
     OutputFolder::create(&location)
 }
 
-/// One job that writes all parts, which are published then.
-struct SaveSteps {
-    submission: Option<Box<Submission>>,
-    output: Option<Output>,
-}
+/// What follows the job that writes all parts: they are published.
+struct Publish(Option<Output>);
 
-impl Steps<()> for SaveSteps {
+impl Steps<()> for Publish {
     fn next(&mut self) -> Result<Next<()>> {
-        if let Some(submission) = self.submission.take() {
-            return Ok(Next::Job(submission));
-        }
-        let mut output = self.output.take().expect("an action is asked once after its last job");
+        let mut output = self.0.take().expect("an action is asked once after its last job");
         output.is_complete = true;
         Ok(Next::value(move || Ok(output.end()?)))
     }

@@ -1,11 +1,12 @@
 //! Actions in the background.
 
 use std::{
+    cmp::Ordering,
     future::Future,
-    pin::pin,
-    sync::{Arc, mpsc},
-    task::{Context as PollContext, Poll, Wake},
-    thread::{self, Thread},
+    pin::{Pin, pin},
+    sync::{Arc, Mutex, mpsc},
+    task::{Context as PollContext, Poll, Wake, Waker},
+    thread::{self, Thread, ThreadId},
     time::Duration,
 };
 
@@ -173,6 +174,86 @@ fn callbacks_run_once_when_the_action_is_over_and_may_ask_and_start_more() {
         assert_eq!(receiver.recv().unwrap().wait().unwrap(), 3, "at once when it is over");
         assert!(receiver.recv().is_err(), "each runs once");
         assert_eq!(handle.wait().unwrap(), 4, "a panic in a callback goes no further");
+    });
+}
+
+#[test]
+fn a_poll_never_computes_the_value_nor_writes_checkpoints() {
+    static MERGED_BY: Mutex<Vec<ThreadId>> = Mutex::new(Vec::new());
+
+    /// Rows that note which thread compares them on the driver.
+    #[derive(Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+    struct Row(u64);
+    impl Ord for Row {
+        fn cmp(&self, other: &Self) -> Ordering {
+            if TaskContext::current().is_none() {
+                MERGED_BY.lock().unwrap().push(thread::current().id());
+            }
+            self.0.cmp(&other.0)
+        }
+    }
+    impl PartialOrd for Row {
+        fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+            Some(self.cmp(other))
+        }
+    }
+
+    each_backend(|ctx| {
+        let folder = tempfile::tempdir().unwrap();
+        ctx.set_checkpoint_dir(folder.path().to_str().unwrap()).unwrap();
+        ctx.set_job_group("tops", "the largest rows", false);
+        let rows = ctx.range_into(0..100, 4).map(Row).checkpoint().unwrap();
+        let waker = Waker::noop();
+        let here = thread::current().id();
+
+        // Polled when it is over; polled before, and told when the value is there; and waited for after a poll.
+        let mut late = rows.top_async(2);
+        until(|| late.is_finished());
+        assert!(Pin::new(&mut late).poll(&mut PollContext::from_waker(waker)).is_pending());
+        let mut waited = rows.top_async(2);
+        assert!(Pin::new(&mut waited).poll(&mut PollContext::from_waker(waker)).is_pending());
+
+        for top in [block_on(late), waited.wait(), block_on(rows.top_async(2))] {
+            assert_eq!(top.unwrap().into_iter().map(|row| row.0).collect::<Vec<_>>(), [99, 98]);
+        }
+        let mut merged_by = MERGED_BY.lock().unwrap();
+        assert!(!merged_by.is_empty() && !merged_by.contains(&here));
+        merged_by.clear();
+        assert!(rows.is_checkpointed());
+    });
+}
+
+#[test]
+fn a_panic_while_a_polled_value_is_computed_is_the_error_of_the_action() {
+    each_backend(|ctx| {
+        let failed = ctx.range_into(0..4_u64, 2).reduce_async(|one, two| {
+            assert!(TaskContext::current().is_some(), "not on the driver");
+            one + two
+        });
+
+        let error = block_on(failed).unwrap_err().to_string();
+        assert!(error.contains("not on the driver") && error.contains("handles.rs"), "{error}");
+    });
+}
+
+#[test]
+fn sorted_and_numbered_rdds_come_without_a_wait() {
+    each_backend(|ctx| {
+        let gate = Gate::new();
+        let pairs = ctx.range_into(0..40_u64, 4).with(gate.clone()).map(|gate, x| {
+            gate.pass();
+            (39 - x, x)
+        });
+
+        let sorted = pairs.sort_by_key_async(Order::Ascending);
+        let by_row = pairs.sort_by_async(|(_, row)| *row, Order::Descending);
+        let numbered = pairs.zip_with_index_async();
+        assert!(!sorted.is_finished() && !by_row.is_finished() && !numbered.is_finished());
+        gate.open();
+
+        assert!(block_on(sorted).unwrap().keys().collect().unwrap().into_iter().eq(0..40));
+        assert!(by_row.wait().unwrap().keys().collect().unwrap().into_iter().eq(0..40));
+        assert!(block_on(numbered).unwrap().values().collect().unwrap().into_iter().eq(0..40));
     });
 }
 
