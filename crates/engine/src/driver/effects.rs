@@ -3,14 +3,13 @@
 use std::{sync::Arc, thread};
 
 use firesteel_scheduler::{
-    Effect, Event, JobError, NotSent, ResultPlace, StageLaunch, StageTaskKind, TaskDescription, TaskOutcome,
-    TaskStatus, commit::CommitDecision, map_output::encode_table,
+    Effect, Event, JobError, NotSent, StageLaunch, StageTaskKind, TaskDescription, commit::CommitDecision,
+    map_output::encode_table,
 };
-use firesteel_types::{AttemptId, ExecutorId, JobId, ListenerEvent, PartitionId, RddId, TaskFailure};
+use firesteel_types::{AttemptId, JobId, ListenerEvent, PartitionId};
 
 use super::{
     Driver, Incoming, JobEnd,
-    inbox::Payload,
     job::ActiveJob,
     register,
     turn::{Core, Discarded},
@@ -19,12 +18,11 @@ use crate::{
     backend::{Launch, TaskData, TasksRun},
     contain::contain,
     error::with_causes,
-    executor::{Report, TaskEnd},
     logging::notice,
     protocol::Stored,
     rdd::RddHandle,
     ship::ShipError,
-    stage::{Form, PreparedStage, Program, ResultValue, ShortTables, StageProgram, TaskOutput, thaw_program},
+    stage::{Form, PreparedStage, Program, ShortTables, StageProgram, thaw_program},
 };
 
 /// Lineages from this depth on are serialized on a thread with a large stack.
@@ -200,50 +198,6 @@ impl Driver {
                 Some((shuffle.program().clone(), shuffle.parent().clone()))
             }
         }
-    }
-
-    /// The name of an RDD that is computed after the stage that failed: what combines on the map side of a shuffle
-    /// belongs to the RDD that reads it.
-    fn name_in_jobs(&self, operator: RddId) -> Option<String> {
-        let rdds: Vec<RddHandle> = self.jobs.lock().values().map(|job| job.submission.rdd.clone()).collect();
-        rdds.iter().find_map(|rdd| register::name_of(rdd, operator))
-    }
-
-    /// Takes the report of an attempt that ran on `executor`; `rdd` is the last RDD of its stage.
-    pub(crate) fn report(&self, executor: ExecutorId, rdd: &RddHandle, report: Report) {
-        self.post(self.incoming(executor, Some(rdd), report));
-    }
-
-    /// A report as the scheduler hears it, and what comes along; `rdd` is the last RDD of its stage, if that is known.
-    pub(crate) fn incoming(&self, executor: ExecutorId, rdd: Option<&RddHandle>, report: Report) -> Incoming {
-        let Report { attempt, end, metrics, updates } = report;
-        let accumulators = !updates.is_empty();
-        let (status, result) = match end {
-            TaskEnd::Finished(TaskOutput::Result { value, size_bytes }) => {
-                let (result, value) = match value {
-                    ResultValue::Stored => (ResultPlace::Indirect, None),
-                    ResultValue::Dropped => (ResultPlace::Dropped, None),
-                    value => (ResultPlace::Direct, Some(value)),
-                };
-                let outcome =
-                    TaskOutcome { result, size_bytes, metrics, accumulators, ..TaskOutcome::default() };
-                (TaskStatus::Finished(outcome), value)
-            }
-            TaskEnd::Finished(TaskOutput::Map(output)) => {
-                let map_output = Some(output);
-                let outcome = TaskOutcome { map_output, metrics, accumulators, ..TaskOutcome::default() };
-                (TaskStatus::Finished(outcome), None)
-            }
-            TaskEnd::Failed { mut failure, operator } => {
-                if let (TaskFailure::Panicked { location, .. }, Some(operator)) = (&mut failure, operator) {
-                    let named = rdd.and_then(|rdd| register::name_of(rdd, operator));
-                    *location = named.or_else(|| self.name_in_jobs(operator));
-                }
-                (TaskStatus::Failed { failure, metrics, accumulators }, None)
-            }
-        };
-        let payload = (result.is_some() || accumulators).then(|| (attempt, Payload { result, updates }));
-        Incoming { event: Event::StatusUpdate { executor, attempt, status }, payload }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::{env, process::exit};
 
-use super::{join, start};
+use super::start;
 
 /// Turns the process into an executor if a worker started it as one; else does nothing.
 ///
@@ -18,6 +18,6 @@ fn become_executor() {
         if firesteel_storage::memory::is_counting() {
             crate::allocator::set_up();
         }
-        exit(join::run());
+        exit(super::run());
     }
 }

@@ -12,10 +12,7 @@ use firesteel_storage::block::Answer as BlockAnswer;
 use firesteel_types::{Rng, Timestamp};
 use parking_lot::{Condvar, Mutex};
 
-use super::{
-    join::{End, Process},
-    running::Running,
-};
+use super::{End, Process, running::Running};
 use crate::protocol::ToDriver;
 
 /// The driver's answers to heartbeats, for the thread that sends them.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use firesteel_net::{Closed, Handler};
 
-use super::join::{End, Process};
+use super::{End, Process};
 use crate::protocol::ToExecutor;
 
 /// Takes the driver's messages.

@@ -13,11 +13,7 @@ use firesteel_types::{AttemptId, settings};
 use hashbrown::HashMap;
 use parking_lot::Mutex;
 
-use super::{
-    join::{End, Process},
-    reader::spawn,
-    running::Running,
-};
+use super::{End, Process, reader::spawn, running::Running};
 use crate::Conf;
 
 /// Watches over attempts until they have ended.

@@ -1,4 +1,21 @@
-//! The life of an executor's process, from its start to its exit code: [`Process`].
+//! A process that runs tasks for a driver elsewhere: the application's own executable, started by a worker.
+//!
+//! The worker starts it with the argument [`ARGUMENT`] with everything it must know in its environment ([`Start`]). It dials
+//! the driver, joins, runs tasks on its slots ([`Process`]) until the driver stops it, and ends if it loses the driver
+//! or the worker. The user's `main` is not run: the process becomes an executor before it would begin, so that every
+//! program that uses the engine can be one, tests included.
+
+mod answers;
+mod entry;
+mod heartbeat;
+mod outbox;
+mod reader;
+mod reaper;
+mod running;
+mod start;
+mod tables;
+#[cfg(test)]
+mod tests;
 
 use std::{
     sync::{Arc, OnceLock},
@@ -20,7 +37,7 @@ use firesteel_types::{AttemptId, ExecutorLossReason, settings};
 use parking_lot::{Condvar, Mutex};
 use tracing::level_filters::LevelFilter;
 
-use super::{
+use self::{
     answers::DriverClient,
     heartbeat::Heartbeat,
     outbox::Outbox,
@@ -42,6 +59,8 @@ use crate::{
     shuffle::RemoteShuffles,
 };
 
+pub(crate) use start::ARGUMENT;
+
 /// How often the driver is dialled before the executor gives up.
 const TRIES: u32 = 3;
 /// An executor may be there before its driver has heard the application's id, and is refused until then.
@@ -54,7 +73,7 @@ const DRAIN_POLL_INTERVAL: Duration = Duration::from_secs(1);
 
 /// Why the process ends.
 #[derive(Debug)]
-pub(super) enum End {
+enum End {
     /// The driver wants it.
     Stopped(String),
     /// It has drained.
@@ -130,7 +149,7 @@ impl End {
 }
 
 /// Runs this process as an executor; gives its exit code.
-pub(super) fn run() -> i32 {
+fn run() -> i32 {
     logging::start(LevelFilter::INFO);
     // A peer that closes its end must cost a connection, not the process; `main`, which sees to that, is not run.
     let ignored = signal_hook::flag::register(signal_hook::consts::SIGPIPE, Arc::default());
@@ -152,7 +171,7 @@ pub(super) fn run() -> i32 {
 }
 
 /// An executor and its connections.
-pub(super) struct Process {
+struct Process {
     start: Start,
     security: Security,
     source: Arc<OwnBlocks>,
@@ -160,7 +179,7 @@ pub(super) struct Process {
     line: OnceLock<Line<ToDriver>>,
     worker: OnceLock<WorkerWatch>,
     running: OnceLock<Arc<Running>>,
-    pub(super) heartbeat: Arc<Heartbeat>,
+    heartbeat: Arc<Heartbeat>,
     end: Mutex<Option<End>>,
     ended: Condvar,
 }
@@ -260,12 +279,12 @@ impl Process {
         sent.map_err(|error| Error::invalid(format!("cannot ask the driver to join: {error}")))
     }
 
-    pub(super) fn running(&self) -> Option<&Arc<Running>> {
+    fn running(&self) -> Option<&Arc<Running>> {
         self.running.get()
     }
 
     /// The driver has taken this executor: what runs tasks is made now.
-    pub(super) fn joined(self: &Arc<Self>, welcome: Welcome) {
+    fn joined(self: &Arc<Self>, welcome: Welcome) {
         if let Err(error) = self.begin(welcome) {
             self.end(End::Failed(error.to_string()));
         }
@@ -329,7 +348,7 @@ impl Process {
     }
 
     /// Lets what runs end, moves the blocks elsewhere, and leaves.
-    pub(super) fn decommission(self: &Arc<Self>) {
+    fn decommission(self: &Arc<Self>) {
         let process = self.clone();
         spawn("firesteel-drain", move || process.drain());
     }
@@ -349,7 +368,7 @@ impl Process {
     }
 
     /// Ends the process, for the first reason that comes.
-    pub(super) fn end(&self, end: End) {
+    fn end(&self, end: End) {
         self.end.lock().get_or_insert(end);
         self.ended.notify_all();
     }
