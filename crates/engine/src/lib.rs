@@ -52,8 +52,6 @@ pub mod prelude;
 mod protocol;
 mod rdd;
 mod run_main;
-#[doc(hidden)]
-pub mod sampling;
 mod security;
 mod sent_files;
 mod set;
@@ -65,8 +63,6 @@ mod sink;
 mod source;
 mod spill;
 mod stage;
-#[doc(hidden)]
-pub mod stats;
 mod ui;
 
 pub use accumulator::{Accumulate, Accumulator, Collection, DoubleSum, LongSum};
@@ -85,6 +81,7 @@ pub use data::Data;
 pub use error::{Error, Result};
 pub use executor::TaskContext;
 pub use firesteel_macros::main;
+pub use firesteel_stats::{BoundedDouble, StatCounter, sampling::Replacement};
 pub use firesteel_types::settings;
 pub use firesteel_types::{
     Accumulable, AccumulatorId, AttemptId, Determinism, ExecutorId, JobId, JobOutcome, ListenerEvent,
@@ -106,7 +103,6 @@ pub use rdd::{
     PipeCommand, Pruned, Rdd, RddHandle, Rows, Sample, Split, Transform, Union, UnionMany, With, Zip,
     ZipPartitions, ZipWithIndex, ZipWithUniqueId,
 };
-pub use sampling::Replacement;
 pub use sent_files::sent_file;
 pub use set::{Intersection, SetRdd, Subtract};
 pub use ship::Ship;
@@ -115,7 +111,6 @@ pub use sink::SaveRdd;
 pub use source::{
     BinaryRecords, Content, Empty, ObjectFile, Parallelize, Range, RangeNumber, TextFile, WholeFiles,
 };
-pub use stats::{BoundedDouble, StatCounter};
 
 /// Installs [`Allocator`], which counts what each task holds, as the program's global allocator.
 ///

@@ -11,9 +11,9 @@ use super::{
 use crate::{
     Result,
     rdd::{Rdd, Rows, Transform},
-    sampling::Replacement,
     ship::captures_nothing,
 };
+use firesteel_stats::sampling::Replacement;
 
 /// What makes an RDD run: each action submits a job and waits for its value.
 ///

@@ -11,8 +11,8 @@ use crate::{
     contain::{contain, discard},
     driver::Collected,
     rdd::Rdd,
-    stats::ApproximateEvaluator,
 };
+use firesteel_stats::ApproximateEvaluator;
 
 /// What an action knew when its time was up, and how to get the rest.
 ///

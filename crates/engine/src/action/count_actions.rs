@@ -11,8 +11,8 @@ use crate::{
     executor::TaskContext,
     pair::PairRdd,
     rdd::{Rdd, Transform},
-    stats::{BoundedDouble, CountEvaluator, GroupedCountEvaluator, HyperLogLogPlusPlus},
 };
+use firesteel_stats::{BoundedDouble, CountEvaluator, GroupedCountEvaluator, HyperLogLogPlusPlus};
 
 /// What counts rows by their value, or roughly and sooner.
 pub trait CountActions: Rdd {

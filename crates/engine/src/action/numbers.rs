@@ -5,14 +5,8 @@ use std::sync::Arc;
 use firesteel_scheduler::Partitions;
 
 use super::{JobFunction, Next, Steps, fours, submission};
-use crate::{
-    Error, Result,
-    data::Data,
-    driver::Collected,
-    executor::TaskContext,
-    rdd::Rdd,
-    stats::{Buckets, Histogram, StatCounter, ValueRange},
-};
+use crate::{Error, Result, data::Data, driver::Collected, executor::TaskContext, rdd::Rdd};
+use firesteel_stats::{Buckets, Histogram, StatCounter, ValueRange};
 
 /// A number that rows can be, for [`NumericActions`](crate::NumericActions).
 pub trait Number: Data + Copy {

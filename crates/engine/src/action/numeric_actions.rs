@@ -6,11 +6,8 @@ use super::{
     Call, JobHandle, Number, PartialResult,
     numbers::{CountByBucket, EvenSteps, Stats, Sum, add_counts, merge},
 };
-use crate::{
-    Error, Result,
-    rdd::Rdd,
-    stats::{BoundedDouble, Buckets, HistogramError, MeanEvaluator, StatCounter, SumEvaluator},
-};
+use crate::{Error, Result, rdd::Rdd};
+use firesteel_stats::{BoundedDouble, Buckets, HistogramError, MeanEvaluator, StatCounter, SumEvaluator};
 
 /// What measures rows that are numbers.
 pub trait NumericActions<N: Number>: Rdd<Item = N> {

@@ -15,8 +15,8 @@ use crate::{
     executor::TaskContext,
     rdd::Rdd,
     ship::{Frozen, Func, Ship, ShipError, Thawing},
-    stats::BoundedTop,
 };
+use firesteel_stats::BoundedTop;
 
 /// A row in the form in which it is compared.
 pub(super) trait Ranked<T>: Ord + 'static {

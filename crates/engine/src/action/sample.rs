@@ -9,14 +9,8 @@ use super::{
     collect::{Collect, Count, concat, gather},
     submission,
 };
-use crate::{
-    Error, Result,
-    data::Data,
-    driver::Collected,
-    executor::TaskContext,
-    rdd::Rdd,
-    sampling::{Replacement, Sampler, TakeSamplePlan, derive_seed, draw_exactly},
-};
+use crate::{Error, Result, data::Data, driver::Collected, executor::TaskContext, rdd::Rdd};
+use firesteel_stats::sampling::{Replacement, Sampler, TakeSamplePlan, derive_seed, draw_exactly};
 
 /// The jobs of `take_sample`: count the rows, sample them with a fraction that is almost surely enough, and again with
 /// another seed if it was not.

@@ -5,14 +5,8 @@ use std::sync::Arc;
 use firesteel_types::settings;
 
 use super::{JobFunction, Next, Steps, collect::gather, run::listed, submission};
-use crate::{
-    Result,
-    data::Data,
-    driver::Collected,
-    executor::TaskContext,
-    rdd::Rdd,
-    stats::{TakePlan, TakeSettings},
-};
+use crate::{Result, data::Data, driver::Collected, executor::TaskContext, rdd::Rdd};
+use firesteel_stats::{TakePlan, TakeSettings};
 
 /// The jobs of `take`: the first partition, then more of them as long as rows are missing.
 pub(super) struct TakeSteps<R: Rdd, F> {

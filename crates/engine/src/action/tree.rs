@@ -14,8 +14,8 @@ use crate::{
     partitioner::{KeyPartitioner, Partitioner},
     rdd::{BoxRdd, Rdd, RddHandle, Transform},
     ship::{Func, Ship},
-    stats::{TreeDepthError, tree_levels},
 };
+use firesteel_stats::{TreeDepthError, tree_levels};
 
 /// An [`Rdd`] with one row for each partition of its parent: what a job function makes of it, with its index as key.
 pub(super) struct PerPartition<R, J> {

@@ -5,8 +5,8 @@ use std::hash::Hash;
 use crate::{
     data::Data,
     ship::{Func, Ship},
-    stats::HyperLogLogPlusPlus,
 };
+use firesteel_stats::HyperLogLogPlusPlus;
 
 /// How the values of one key become one combined value.
 pub trait Combiner<V>: Ship + Clone + Send + Sync + 'static {

@@ -12,10 +12,10 @@ use crate::{
     data::Data,
     partitioner::KeyPartitioner,
     rdd::{Rdd, Transform},
-    sampling::{Replacement, StratifiedSampler},
     ship::captures_nothing,
-    stats::HyperLogLogPlusPlus,
 };
+use firesteel_stats::HyperLogLogPlusPlus;
+use firesteel_stats::sampling::{Replacement, StratifiedSampler};
 
 /// What makes an RDD from an RDD of pairs of a key and a value.
 ///

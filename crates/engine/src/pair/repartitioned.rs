@@ -11,8 +11,8 @@ use crate::{
     rdd::{Parent, Rdd, RddHandle},
     ship::{Frozen, Ship, ShipError, Thawing},
     shuffle::{Buckets, MapSide, ShuffleRead},
-    stats::RoundRobin,
 };
+use firesteel_stats::RoundRobin;
 
 /// An [`Rdd`] with the rows of its parent, dealt evenly to another number of partitions. Made by
 /// [`repartition`](crate::Rearrange::repartition).

@@ -8,9 +8,9 @@ use crate::{
     data::Data,
     executor::TaskContext,
     rdd::{Rdd, RddHandle},
-    sampling::{StratifiedSampler, derive_seed},
     ship::{Frozen, Ship, ShipError, Thawing},
 };
+use firesteel_stats::sampling::{StratifiedSampler, derive_seed};
 
 /// An [`Rdd`] with a random sample of its parent's pairs, with a fraction for each key. Made by
 /// [`sample_by_key`](crate::PairRdd::sample_by_key).

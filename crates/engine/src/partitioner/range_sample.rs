@@ -11,9 +11,9 @@ use crate::{
     driver::Collected,
     executor::TaskContext,
     rdd::{NO_PARTITIONS, Rdd},
-    sampling::{Bernoulli, Reservoir, derive_seed},
-    stats::{PartitionSketch, RangeSampleSizes, RangeSketch},
 };
+use firesteel_stats::sampling::{Bernoulli, Reservoir, derive_seed};
+use firesteel_stats::{PartitionSketch, RangeSampleSizes, RangeSketch};
 
 impl<K: Data + Ord> RangePartitioner<K> {
     /// Samples the keys of `rdd` and makes ranges of about as many rows each: at most `partitions`, and fewer when

@@ -5,11 +5,9 @@ use std::sync::Arc;
 use firesteel_types::{NarrowMap, PartitionId, PreferredLocations, TaskLocation};
 
 use super::{Parent, Rdd, RddHandle};
-use crate::{
-    executor::TaskContext,
-    ship::Ship,
-    source::PartitionValues,
-    stats::{CoalesceError, DEFAULT_BALANCE_SLACK, PartitionGroup, group_by_locality, group_neighbours},
+use crate::{executor::TaskContext, ship::Ship, source::PartitionValues};
+use firesteel_stats::{
+    CoalesceError, DEFAULT_BALANCE_SLACK, PartitionGroup, group_by_locality, group_neighbours,
 };
 
 /// An [`Rdd`] with fewer partitions than its parent, each made of some of them. Made by

@@ -3,11 +3,8 @@
 use firesteel_types::PartitionId;
 
 use super::{Rdd, RddHandle};
-use crate::{
-    executor::TaskContext,
-    sampling::{Replacement, Sampler, derive_seed},
-    ship::Ship,
-};
+use crate::{executor::TaskContext, ship::Ship};
+use firesteel_stats::sampling::{Replacement, Sampler, derive_seed};
 
 /// An [`Rdd`] of some rows of its parent, chosen by a seed. Made by [`sample`](crate::Transform::sample).
 ///

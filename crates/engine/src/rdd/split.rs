@@ -3,11 +3,8 @@
 use firesteel_types::PartitionId;
 
 use super::{Rdd, RddHandle};
-use crate::{
-    executor::TaskContext,
-    sampling::{BernoulliCell, derive_seed},
-    ship::Ship,
-};
+use crate::{executor::TaskContext, ship::Ship};
+use firesteel_stats::sampling::{BernoulliCell, derive_seed};
 
 /// An [`Rdd`] of the rows of its parent that fell into one part of a random split. Made by
 /// [`random_split`](crate::Transform::random_split).

@@ -10,9 +10,9 @@ use super::{
     debug_string::debug_string,
 };
 use crate::{
-    Result, action::JobHandle, cache::Persisted, checkpoint::Checkpointed, data::Data, sampling::Replacement,
-    ship::captures_nothing,
+    Result, action::JobHandle, cache::Persisted, checkpoint::Checkpointed, data::Data, ship::captures_nothing,
 };
+use firesteel_stats::sampling::Replacement;
 
 /// What makes an RDD from an RDD. Lazy: nothing runs until an action asks for rows.
 ///

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use firesteel::{prelude::*, stats::BoundedDouble};
+use firesteel::{BoundedDouble, prelude::*};
 
 use super::{gate::Gate, support::each_backend};
 

@@ -1,6 +1,6 @@
 //! Samples of an exact size.
 
-use firesteel::{prelude::*, sampling::Replacement};
+use firesteel::{Replacement, prelude::*};
 use proptest::prelude::*;
 
 use super::support::each_backend;

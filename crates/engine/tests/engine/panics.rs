@@ -12,7 +12,7 @@ use std::{
     time::Duration,
 };
 
-use firesteel::{RangePartitioner, prelude::*, sampling::Replacement};
+use firesteel::{RangePartitioner, Replacement, prelude::*};
 use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::{abuse::in_time, support::each_backend};

@@ -1,6 +1,6 @@
 //! Rows that are to go into no partitions, and rows that come from none.
 
-use firesteel::{HashPartitioner, Order, Partitioner, RangePartitioner, prelude::*, sampling::Replacement};
+use firesteel::{HashPartitioner, Order, Partitioner, RangePartitioner, Replacement, prelude::*};
 use serde::{Deserialize, Serialize};
 
 use crate::support::each_backend;

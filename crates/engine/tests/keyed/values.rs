@@ -1,6 +1,6 @@
 //! Keys and values one by one.
 
-use firesteel::{prelude::*, sampling::Replacement};
+use firesteel::{Replacement, prelude::*};
 
 use crate::{
     harness::{for_cases, same_partitioner, shuffles, sorted},

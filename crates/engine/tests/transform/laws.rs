@@ -4,7 +4,7 @@
 //! that it should have. The laws: nothing runs before an action, the rows are those of the model in every partition, a
 //! clone is the same RDD, and empty partitions, one row, or more partitions than rows change nothing.
 
-use firesteel::{prelude::*, sampling::Replacement};
+use firesteel::{Replacement, prelude::*};
 use proptest::{collection::vec, prelude::*, test_runner::TestRunner};
 
 use crate::{gate::Gate, support::each_backend};

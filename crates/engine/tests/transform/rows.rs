@@ -1,6 +1,6 @@
 //! Operators with functions: environments, endless iterators, blame, what is kept of the partitioner.
 
-use firesteel::{StorageLevel, prelude::*, sampling::Replacement};
+use firesteel::{Replacement, StorageLevel, prelude::*};
 
 use crate::{
     gate::{Gate, assert_both_slots_work},

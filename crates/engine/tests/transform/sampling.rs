@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use firesteel::{Error, prelude::*, sampling::Replacement};
+use firesteel::{Error, Replacement, prelude::*};
 
 use crate::support::each_backend;
 

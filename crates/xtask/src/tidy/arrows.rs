@@ -25,6 +25,7 @@ enum May {
 
 const TYPES: &str = "firesteel-types";
 const SCHEDULER: &str = "firesteel-scheduler";
+const STATS: &str = "firesteel-stats";
 const CHORES: &str = "xtask";
 
 const ALLOWED: &[(&str, May)] = &[
@@ -34,10 +35,12 @@ const ALLOWED: &[(&str, May)] = &[
     ("firesteel-storage", May::Know(&["firesteel-net"])),
     ("firesteel-net", May::Know(&[])),
     ("firesteel-macros", May::Know(&[])),
+    (STATS, May::Know(&[])),
     (
         "firesteel",
         May::Know(&[
             SCHEDULER,
+            STATS,
             "firesteel-storage",
             "firesteel-net",
             "firesteel-deploy",
