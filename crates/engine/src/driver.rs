@@ -47,10 +47,10 @@ use crate::{
     checkpoint::CheckpointDirectory,
     contain::{contain, discard},
     executor::Environment,
-    listener::{BusError, ConsoleProgress, ListenerBus, StatusStore, Wait},
     protocol::Stored,
     shuffle::{ShuffleHandle, WeakShuffle},
 };
+use firesteel_listener::{BusError, ConsoleProgress, ListenerBus, StatusStore, Wait};
 
 /// How long the end of an application waits for listeners to receive all events.
 const LISTENER_DRAIN_TIMEOUT: Duration = Duration::from_secs(30);

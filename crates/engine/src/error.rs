@@ -48,7 +48,7 @@ pub enum Error {
     Io(#[from] crate::IoError),
     /// The listeners cannot be reached.
     #[error(transparent)]
-    Listeners(#[from] crate::listener::BusError),
+    Listeners(#[from] firesteel_listener::BusError),
     /// The operating system refused something.
     #[error("{what}")]
     System {

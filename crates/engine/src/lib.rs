@@ -44,7 +44,6 @@ mod executor;
 #[cfg(test)]
 mod fuzz;
 mod io;
-pub mod listener;
 mod logging;
 mod pair;
 mod partitioner;
@@ -80,6 +79,8 @@ pub use context::{Context, ContextBuilder};
 pub use data::Data;
 pub use error::{Error, Result};
 pub use executor::TaskContext;
+#[doc(inline)]
+pub use firesteel_listener as listener;
 pub use firesteel_macros::main;
 pub use firesteel_stats::{BoundedDouble, StatCounter, sampling::Replacement};
 pub use firesteel_types::settings;

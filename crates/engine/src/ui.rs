@@ -14,7 +14,8 @@ use firesteel_ui::{
     executor_logs,
 };
 
-use crate::{Conf, Error, Result, driver::Driver, listener::StatusStore};
+use crate::{Conf, Error, Result, driver::Driver};
+use firesteel_listener::StatusStore;
 
 /// Serves the pages of an application that runs at `master`; `host` is where others reach its driver, if they do.
 ///

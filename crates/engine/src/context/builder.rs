@@ -16,10 +16,10 @@ use crate::{
     backend::{Cluster, LocalBackend, SchedulerBackend, TasksRun},
     driver::{Driver, Incoming, Timer},
     executor::{DriverLine, Environment, ExecutorServices, ProcessKind, TaskContext, prepare_process},
-    listener::{ConsoleProgress, ListenerBus},
     stage::Form,
     ui,
 };
+use firesteel_listener::{ConsoleProgress, ListenerBus};
 
 /// The settings of a context that is not started yet. Made by [`Context::builder`].
 ///

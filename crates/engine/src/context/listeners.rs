@@ -1,10 +1,8 @@
 //! Listeners of an application: adding, removing and flushing them.
 
 use super::Context;
-use crate::{
-    Result,
-    listener::{Listener, ListenerBus, ListenerId, StatusStore, Wait},
-};
+use crate::Result;
+use firesteel_listener::{Listener, ListenerBus, ListenerId, StatusStore, Wait};
 
 impl Context {
     /// Has a listener hear every event from now on, in order, on a thread of its own.

@@ -25,6 +25,7 @@ enum May {
 
 const TYPES: &str = "firesteel-types";
 const SCHEDULER: &str = "firesteel-scheduler";
+const LISTENER: &str = "firesteel-listener";
 const STATS: &str = "firesteel-stats";
 const CHORES: &str = "xtask";
 
@@ -36,10 +37,13 @@ const ALLOWED: &[(&str, May)] = &[
     ("firesteel-net", May::Know(&[])),
     ("firesteel-macros", May::Know(&[])),
     (STATS, May::Know(&[])),
+    // The engine in its examples only; Cargo refuses a circle of anything else.
+    (LISTENER, May::Know(&["firesteel-ui", "firesteel"])),
     (
         "firesteel",
         May::Know(&[
             SCHEDULER,
+            LISTENER,
             STATS,
             "firesteel-storage",
             "firesteel-net",

@@ -7,7 +7,7 @@ use firesteel_ui::app::{ExecutorData, JobData, JobStatus, StageData, StageStatus
 use parking_lot::Mutex;
 
 use super::state::State;
-use crate::listener::Listener;
+use crate::Listener;
 
 /// How many things that are over the status store keeps; what is under way is always kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,7 +29,7 @@ impl Default for Retention {
 
 /// Knows what runs and what ran, from the events that it hears.
 ///
-/// A cheap handle: clone it, give one to the [`ListenerBus`](crate::listener::ListenerBus), and ask the other. It
+/// A cheap handle: clone it, give one to the [`ListenerBus`](crate::ListenerBus), and ask the other. It
 /// knows what its queue has delivered, which is a little behind the scheduler; to see the events of a job that just
 /// ended, flush the bus first. Answers are copies in the order of ids; what was forgotten, or never heard of, is
 /// absent.

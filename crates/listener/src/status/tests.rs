@@ -3,7 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use super::*;
-use crate::listener::{
+use crate::{
     Listener,
     sample::{
         NOW, completed, executor_added, executor_removed, failed, info, job_end, job_failed, job_start,

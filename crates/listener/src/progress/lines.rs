@@ -65,7 +65,7 @@ mod tests {
     use indicatif::InMemoryTerm;
 
     use super::*;
-    use crate::listener::sample::stage_id;
+    use crate::sample::stage_id;
 
     fn terminal() -> (InMemoryTerm, Lines) {
         let terminal = InMemoryTerm::new(6, 50);

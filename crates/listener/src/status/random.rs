@@ -6,7 +6,7 @@ use firesteel_types::{JobId, ListenerEvent, StageAttemptId, StageInfo, TaskEndRe
 use proptest::{prelude::*, sample::Index};
 
 use super::*;
-use crate::listener::{
+use crate::{
     Listener,
     sample::{
         completed, executor_added, failed, info, job_end, job_start, killed, panicked, submitted, task,

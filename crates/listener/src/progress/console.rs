@@ -15,7 +15,7 @@ use super::{
     bars::{Pace, StageBars},
     lines::Lines,
 };
-use crate::listener::Listener;
+use crate::Listener;
 
 /// Shows on the terminal how far the running stages are.
 ///
@@ -23,7 +23,7 @@ use crate::listener::Listener;
 /// tasks are done, 4 run, of 100. At most three are shown at once, drawn at most five times a second, and gone when
 /// the stage ends.
 ///
-/// It is a cheap handle: clone it, give one to the [`ListenerBus`](crate::listener::ListenerBus), and keep the other
+/// It is a cheap handle: clone it, give one to the [`ListenerBus`](crate::ListenerBus), and keep the other
 /// to [`clear`](Self::clear) the screen. Events only count; a thread of its own draws, so a terminal that blocks
 /// delays no listener. When the last handle is dropped, the bars are removed and the thread ends.
 #[derive(Clone)]
@@ -204,7 +204,7 @@ mod tests {
     use indicatif::InMemoryTerm;
 
     use super::*;
-    use crate::listener::sample::{completed, info, submitted, success, task};
+    use crate::sample::{completed, info, submitted, success, task};
 
     const AT_ONCE: Pace = Pace { delay: Duration::ZERO, every: Duration::ZERO };
     const NEVER_AGAIN: Pace = Pace { delay: Duration::ZERO, every: Duration::from_secs(1_000_000) };

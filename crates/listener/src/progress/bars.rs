@@ -154,9 +154,7 @@ impl Running {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::listener::sample::{
-        completed, info, killed, stage_id, submitted, success, task, task_end, task_start,
-    };
+    use crate::sample::{completed, info, killed, stage_id, submitted, success, task, task_end, task_start};
 
     fn at(millis: u64) -> Timestamp {
         Timestamp::from_millis(1_000_000 + millis)
