@@ -29,7 +29,6 @@ mod action;
 #[expect(unsafe_code, reason = "an allocator is an unsafe trait, and is set up by a call of its own")]
 mod allocator;
 mod backend;
-mod batch_limit;
 mod broadcast;
 mod build;
 mod cache;
@@ -43,7 +42,6 @@ mod error;
 mod executor;
 #[cfg(test)]
 mod fuzz;
-mod io;
 mod logging;
 mod pair;
 mod partitioner;
@@ -79,6 +77,7 @@ pub use context::{Context, ContextBuilder};
 pub use data::Data;
 pub use error::{Error, Result};
 pub use executor::TaskContext;
+pub use firesteel_files::{Codec, IoError};
 #[doc(inline)]
 pub use firesteel_listener as listener;
 pub use firesteel_macros::main;
@@ -89,7 +88,6 @@ pub use firesteel_types::{
     NarrowMap, PartitionId, PreferredLocations, RddId, ShuffleId, StageAttemptId, StageId, StageInfo,
     StorageLevel, TaskEndReason, TaskInfo, TaskLocation, TaskMetrics, Timestamp,
 };
-pub use io::{Codec, IoError};
 pub use logging::init_logging;
 pub use pair::{
     Cogroup, Cogroup3, Cogroup4, Combined, Combiner, Distinct, Emit, FilterByRange, FlatMapValues, FullOuter,

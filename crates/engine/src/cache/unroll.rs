@@ -12,7 +12,8 @@ use firesteel_storage::{
 };
 
 use super::format::Format;
-use crate::{batch_limit::BatchLimit, data::Data};
+use crate::data::Data;
+use firesteel_storage::memory::BatchLimit;
 
 /// All rows of a partition, or those that fit and what gives the others.
 pub(super) enum Collected<C, P, I> {

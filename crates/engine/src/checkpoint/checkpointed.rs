@@ -12,11 +12,11 @@ use crate::{
     Error, Result,
     cache::{keep, kept},
     executor::{Abort, TaskContext, abort_task},
-    io::{Location, ObjectReader, ReadOptions, part_name},
     rdd::{Either, Rdd, RddHandle},
     ship::{Frozen, Ship, ShipError, Thawing},
     source::{batches, or_abort},
 };
+use firesteel_files::{Location, ObjectReader, ReadOptions, part_name};
 
 /// How a local checkpoint is kept: none of it may be given up.
 const LOCAL: StorageLevel = StorageLevel::MEMORY_AND_DISK;

@@ -7,9 +7,9 @@ use parking_lot::Mutex;
 use crate::{
     Context, Result,
     driver::{Driver, walk},
-    io::Location,
     rdd::RddHandle,
 };
+use firesteel_files::Location;
 
 /// The job property that has every marked ancestor of an RDD checkpointed, not just the nearest.
 const ALL_MARKED_ANCESTORS: &str = "spark.checkpoint.checkpointAllMarkedAncestors";

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::io::part_name;
+use firesteel_files::part_name;
 
 /// The file that holds it; written after the parts and before `_SUCCESS`.
 pub(super) const METADATA: &str = "_checkpoint";

@@ -10,11 +10,13 @@ use crate::{
     Context, Error, Result,
     data::Data,
     executor::TaskContext,
-    io::{IoError, Location, ObjectReader, ReadOptions, SUCCESS, list, look_up, part_name, read_text},
     partitioner::{AnyPartitioner, HashPartitioner},
     rdd::{Rdd, RddHandle},
     ship::{Frozen, Ship, ShipError, Thawing},
     source::{batches, or_abort},
+};
+use firesteel_files::{
+    IoError, Location, ObjectReader, ReadOptions, SUCCESS, list, look_up, part_name, read_text,
 };
 
 /// An [`Rdd`] of the rows of a checkpoint. Made by [`Context::checkpoint_file`].
@@ -62,7 +64,7 @@ impl Context {
 /// The metadata of a checkpoint of which nothing is missing.
 fn read_metadata(folder: &Location) -> Result<CheckpointMetadata> {
     if look_up(folder)?.is_none() {
-        return Err(IoError::missing(folder).into());
+        return Err(IoError::Missing { location: folder.to_string() }.into());
     }
     let not_whole = |problem| Error::invalid(format!("the checkpoint {folder} is not whole: {problem}"));
     let entries = list(folder)?;

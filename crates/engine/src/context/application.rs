@@ -8,9 +8,9 @@ use super::ContextBuilder;
 use crate::{
     Conf, Result,
     driver::Driver,
-    io::{Depth, ReadOptions},
     rdd::{HandleBuilder, RddHandle},
 };
+use firesteel_files::{Depth, ReadOptions};
 
 /// An application: makes RDDs, runs their jobs, and stops when its last clone is dropped.
 ///

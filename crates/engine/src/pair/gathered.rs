@@ -1,6 +1,6 @@
 //! Rows that wait for each other: [`Gathered`].
 
-use crate::batch_limit::BatchLimit;
+use firesteel_storage::memory::BatchLimit;
 
 /// Rows kept until there are so many of them that one step after the other is done for all. A large row is not kept waiting
 /// for others.

@@ -7,7 +7,6 @@ use super::{
     input::shuffle, sought::Borrowed,
 };
 use crate::{
-    batch_limit::BatchLimit,
     data::Data,
     executor::TaskContext,
     partitioner::KeyPartitioner,
@@ -15,6 +14,7 @@ use crate::{
     ship::{Frozen, Func, Ship, ShipError, Thawing},
     shuffle::{Buckets, MapSide},
 };
+use firesteel_storage::memory::BatchLimit;
 
 /// Takes the pairs that a row gives. See [`map_reduce`](crate::Rearrange::map_reduce).
 pub struct Emit<'row, Q: ?Sized, V> {

@@ -4,10 +4,8 @@ use std::{iter::FusedIterator, mem::needs_drop, ops::ControlFlow, vec};
 
 use firesteel_types::RddId;
 
-use crate::{
-    batch_limit::BatchLimit,
-    executor::{Blame, TaskContext},
-};
+use crate::executor::{Blame, TaskContext};
+use firesteel_storage::memory::BatchLimit;
 
 /// The most rows that are computed ahead in one go.
 const BATCH_ROWS_MAX: usize = 1024;

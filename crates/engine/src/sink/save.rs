@@ -11,13 +11,13 @@ use crate::{
     data::Data,
     driver::Collected,
     executor::{Abort, TaskContext, abort_task},
-    io::{
-        Compression, IoError, Location, Note, ObjectWriter, OutputFile, OutputFolder, OutputOptions,
-        StagedFile, part_name,
-    },
     rdd::Rdd,
     ship::Ship,
     source::or_abort,
+};
+use firesteel_files::{
+    Compression, IoError, Location, Note, ObjectWriter, OutputFile, OutputFolder, OutputOptions, StagedFile,
+    part_name,
 };
 
 /// How rows become the content of a file.
@@ -80,9 +80,7 @@ pub(super) fn save<R: Rdd, W: Writer<R::Item>>(
 
 fn create_folder(path: &str, options: OutputOptions) -> Result<OutputFolder, IoError> {
     let location = Location::parse(path)?;
-    if let Some(codec) = options.codec {
-        codec.require(&location)?;
-    }
+    options.require(&location)?;
     OutputFolder::create(&location)
 }
 

@@ -6,9 +6,9 @@ use super::save::{Lines, save, save_objects};
 use crate::{
     Codec, Result,
     action::{Call, JobHandle},
-    io::OutputOptions,
     rdd::Rdd,
 };
+use firesteel_files::OutputOptions;
 
 /// Writes the rows of an RDD to files: `part-00000` and so on, one for each partition, and `_SUCCESS` when all are there.
 ///

@@ -2,11 +2,9 @@
 
 use firesteel_types::RddId;
 
-use crate::{
-    batch_limit::BatchLimit,
-    executor::{Abort, TaskContext, abort_task},
-    io::IoError,
-};
+use crate::executor::{Abort, TaskContext, abort_task};
+use firesteel_files::IoError;
+use firesteel_storage::memory::BatchLimit;
 
 /// The most rows that are read in one go, between two checks for an order to end.
 const BATCH_ROWS_MAX: usize = 1024;

@@ -9,9 +9,9 @@ use super::{
 use crate::{
     Context, Result,
     executor::TaskContext,
-    io::{FileSplit, ReadOptions, RecordReader, expand_decoded, plan_record_splits},
     rdd::{Rdd, RddHandle},
 };
+use firesteel_files::{FileSplit, ReadOptions, RecordReader, expand_decoded, plan_record_splits};
 
 /// An [`Rdd`] of records that all have the same length. Made by [`Context::binary_records`].
 #[must_use = "an RDD is lazy and does nothing until an action runs it"]

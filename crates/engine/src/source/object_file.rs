@@ -12,10 +12,10 @@ use crate::{
     Context, Result,
     data::Data,
     executor::TaskContext,
-    io::{FileSplit, ObjectReader, ReadOptions, expand},
     rdd::{Rdd, RddHandle},
     ship::{Frozen, Ship, ShipError, Thawing},
 };
+use firesteel_files::{FileSplit, ObjectReader, ReadOptions, expand};
 
 /// An [`Rdd`] of rows from object files. Made by [`Context::object_file`].
 #[must_use = "an RDD is lazy and does nothing until an action runs it"]

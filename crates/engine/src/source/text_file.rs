@@ -9,9 +9,9 @@ use super::{
 use crate::{
     Context, Result,
     executor::TaskContext,
-    io::{FileSplit, LineReader, ReadOptions, expand_decoded, plan_splits},
     rdd::{Rdd, RddHandle},
 };
+use firesteel_files::{FileSplit, LineReader, ReadOptions, expand_decoded, plan_splits};
 
 /// An [`Rdd`] of the lines of text files. Made by [`Context::text_file`].
 #[must_use = "an RDD is lazy and does nothing until an action runs it"]

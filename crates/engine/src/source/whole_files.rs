@@ -6,12 +6,12 @@ use super::{PartitionValues, batches::or_abort};
 use crate::{
     Context, Result,
     executor::TaskContext,
-    io::{
-        FileSplit, InputFile, IoError, Location, ReadOptions, expand, expand_decoded, group_files,
-        read_bytes, read_text,
-    },
     rdd::{Rdd, RddHandle},
     ship::Ship,
+};
+use firesteel_files::{
+    FileSplit, InputFile, IoError, Location, ReadOptions, expand, expand_decoded, group_files, read_bytes,
+    read_text,
 };
 
 /// An [`Rdd`] with one row for each file: its path and its content. Made by [`Context::whole_text_files`] and

@@ -4,10 +4,8 @@ use std::{borrow::Cow, marker::PhantomData, ops::ControlFlow};
 
 use firesteel_storage::memory::{Consumer, Reserve, is_counting, meter};
 
-use crate::{
-    batch_limit::BatchLimit,
-    executor::{TaskContext, abort_out_of_memory},
-};
+use crate::executor::{TaskContext, abort_out_of_memory};
+use firesteel_storage::memory::BatchLimit;
 
 /// The most rows between two checks of the task's memory.
 const CHECK_ROWS_MAX: usize = 64;

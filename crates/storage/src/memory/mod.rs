@@ -12,6 +12,7 @@
 #[expect(unsafe_code, reason = "a global allocator is an unsafe trait; this module only counts and forwards")]
 mod allocator;
 mod amount;
+mod batch_limit;
 mod blocked;
 mod conf;
 mod consumer;
@@ -24,6 +25,7 @@ mod system;
 mod task;
 
 pub use allocator::CountingAllocator;
+pub use batch_limit::BatchLimit;
 pub use blocked::{Blocked, blocked};
 pub use conf::{MemoryConf, MemoryConfError};
 pub use consumer::{Consumer, Reserve};

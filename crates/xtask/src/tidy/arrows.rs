@@ -25,6 +25,7 @@ enum May {
 
 const TYPES: &str = "firesteel-types";
 const SCHEDULER: &str = "firesteel-scheduler";
+const FILES: &str = "firesteel-files";
 const LISTENER: &str = "firesteel-listener";
 const STATS: &str = "firesteel-stats";
 const CHORES: &str = "xtask";
@@ -37,12 +38,14 @@ const ALLOWED: &[(&str, May)] = &[
     ("firesteel-net", May::Know(&[])),
     ("firesteel-macros", May::Know(&[])),
     (STATS, May::Know(&[])),
+    (FILES, May::Know(&["firesteel-storage"])),
     // The engine in its examples only; Cargo refuses a circle of anything else.
     (LISTENER, May::Know(&["firesteel-ui", "firesteel"])),
     (
         "firesteel",
         May::Know(&[
             SCHEDULER,
+            FILES,
             LISTENER,
             STATS,
             "firesteel-storage",
