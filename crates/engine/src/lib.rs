@@ -18,6 +18,8 @@
 //!   and [`Accumulator`]s.
 //! - Every job goes through the scheduler of `firesteel-scheduler`; the [`listener`]s hear what it decides.
 
+#![warn(unnameable_types)]
+
 #[cfg(panic = "abort")]
 compile_error!(
     "firesteel needs unwinding to keep a failing task from ending the process: remove `panic = \"abort\"`"

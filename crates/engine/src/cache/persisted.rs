@@ -24,6 +24,8 @@ pub struct Persisted<R> {
     level: Option<StorageLevel>,
 }
 
+crate::rdd::debug_as_handle!(impl[R] Persisted<R>);
+
 impl<R: Rdd> Persisted<R> {
     #[track_caller]
     pub(crate) fn new(parent: &R, operator: &'static str, level: StorageLevel) -> Self {

@@ -31,6 +31,8 @@ pub struct Checkpointed<R: Rdd> {
     source: Arc<RwLock<Arc<Source<R>>>>,
 }
 
+crate::rdd::debug_as_handle!(impl[R: Rdd] Checkpointed<R>);
+
 /// Where the rows come from.
 pub(super) enum Source<R> {
     /// Computed, until the checkpoint is written.

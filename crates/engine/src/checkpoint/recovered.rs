@@ -26,6 +26,8 @@ pub struct CheckpointFile<T> {
     rows: PhantomData<fn() -> T>,
 }
 
+crate::rdd::debug_as_handle!(impl[T] CheckpointFile<T>);
+
 impl Context {
     /// The rows of a checkpoint, from the folder that [`checkpoint_file`](crate::Checkpointed::checkpoint_file) told.
     ///

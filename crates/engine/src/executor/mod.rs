@@ -16,7 +16,7 @@ mod runner;
 mod slots;
 mod unwind;
 
-pub(crate) use blame::Blame;
+pub use blame::Blame;
 pub use context::TaskContext;
 pub(crate) use context::TaskIdentity;
 pub(crate) use disk::Disk;

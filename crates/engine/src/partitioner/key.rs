@@ -1,6 +1,6 @@
 //! Partitioners for keys of one type, the user's own among them.
 
-use std::{any::Any, hash::Hash, marker::PhantomData, sync::Arc};
+use std::{any::Any, fmt, hash::Hash, marker::PhantomData, sync::Arc};
 
 use serde::{Serialize, de::DeserializeOwned};
 
@@ -49,6 +49,15 @@ pub struct KeyPartitioner<K: 'static> {
 enum Rule<K> {
     Hash(HashPartitioner, fn(&K) -> u64),
     Custom { partitions: u32, deal: Arc<dyn DealKeys<K>> },
+}
+
+impl<K: 'static> fmt::Debug for KeyPartitioner<K> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.rule {
+            Rule::Hash(hash, _) => hash.fmt(out),
+            Rule::Custom { partitions, deal } => write!(out, "{}({partitions})", deal.name()),
+        }
+    }
 }
 
 /// A user's partitioner, without its type.

@@ -1,5 +1,7 @@
 //! What the driver knows of an RDD: its place in the lineage, without types.
 
+mod debug;
+
 use std::{
     fmt,
     panic::Location,
@@ -24,6 +26,8 @@ use crate::{
     ship::{Frozen, Ship, ShipError, Thawing},
     shuffle::ShuffleHandle,
 };
+
+pub(crate) use debug::debug_as_handle;
 
 /// The most partitions of one RDD. A shuffle keeps some bytes for each of them in every map task, and a job for each
 /// result.
@@ -638,11 +642,5 @@ impl Ship for RddHandle {
     fn thaw(input: &mut Thawing<'_>) -> Result<Self, ShipError> {
         let (id, partitions) = input.value()?;
         Ok(Self(Arc::new(Inner { id, partitions, driver: None })))
-    }
-}
-
-impl fmt::Debug for RddHandle {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(out, "{}[{}]", self.0.id, self.0.partitions)
     }
 }

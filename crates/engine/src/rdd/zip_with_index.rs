@@ -26,6 +26,8 @@ pub struct ZipWithIndex<R> {
     numbers: PartitionValues<Numbers>,
 }
 
+crate::rdd::debug_as_handle!(impl[R] ZipWithIndex<R>);
+
 /// The numbers of one partition's rows.
 #[derive(Clone, Copy, Serialize, Deserialize)]
 struct Numbers {
