@@ -116,10 +116,11 @@ pub use source::{
 };
 pub use stats::{BoundedDouble, StatCounter};
 
-/// What the macros call; not for people.
+/// What the macros and the command `firesteel` call; not for people.
 #[doc(hidden)]
 pub mod __private {
     pub use crate::run_main::run_main;
+    pub use crate::security::of_conf as security;
 }
 
 /// README's example, as a test.

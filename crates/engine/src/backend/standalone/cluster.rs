@@ -48,6 +48,7 @@ use crate::{
         OwnBlocks, check_executor_memory,
     },
     protocol::{ToDriver, ToExecutor, line_conf},
+    security,
     sent_files::sent_files,
 };
 
@@ -91,7 +92,7 @@ impl Cluster {
                 let local = local_cluster(conf, LocalClusterConf::new(*workers, *cores, *memory_mib))?;
                 (local.cluster.security(), Some(local))
             }
-            _ => (conf.security()?, None),
+            _ => (security::of_conf(conf)?, None),
         };
         // An executor that is too small would be started again and again, and end each time.
         check_executor_memory(conf, executor_memory_mib(conf, &master))?;
