@@ -17,6 +17,9 @@
 //! - A closure must not capture: what it needs is brought with [`with`](Transform::with), also [`Broadcast`] variables
 //!   and [`Accumulator`]s.
 //! - Every job goes through the scheduler of `firesteel-scheduler`; the [`listener`]s hear what it decides.
+//!
+//! An application depends on this crate alone, and on serde where its own types travel: whatever a public item mentions
+//! can be named through this crate.
 
 #![warn(unnameable_types)]
 
@@ -85,11 +88,16 @@ pub use data::Data;
 pub use error::{Error, Result};
 pub use executor::TaskContext;
 pub use firesteel_macros::main;
+pub use firesteel_scheduler::{ConfigError, JobError, JobRejection};
+pub use firesteel_storage::memory::MemoryConfError;
 pub use firesteel_types::settings;
 pub use firesteel_types::{
-    Accumulable, AccumulatorId, AttemptId, Determinism, ExecutorId, JobId, JobOutcome, ListenerEvent,
-    NarrowMap, PartitionId, PreferredLocations, RddId, ShuffleId, StageAttemptId, StageId, StageInfo,
-    StorageLevel, TaskEndReason, TaskInfo, TaskLocation, TaskMetrics, Timestamp,
+    Accumulable, AccumulatorId, AmountError, AttemptId, AttemptNumber, Cpus, Determinism, ExclusionScope,
+    ExecutorId, ExecutorLossReason, FetchFailure, Host, JobId, JobOutcome, ListenerEvent, LocalCores,
+    Locality, MasterUrl, MasterUrlError, MasterUrlProblem, NarrowMap, ParentPartitions, PartitionId,
+    PreferredLocations, ProfileId, Properties, RddId, ResourceAssignment, ResourceName, Rng, Share,
+    ShuffleId, StageAttemptId, StageId, StageInfo, StorageLevel, TaskEndReason, TaskFailure, TaskIndex,
+    TaskInfo, TaskLocation, TaskMetrics, Timestamp, UnknownStorageLevel,
 };
 pub use io::{Codec, IoError};
 pub use pair::{
@@ -115,6 +123,15 @@ pub use source::{
     BinaryRecords, Content, Empty, ObjectFile, Parallelize, Range, RangeNumber, TextFile, WholeFiles,
 };
 pub use stats::{BoundedDouble, StatCounter};
+
+/// What a [`ConfigError`] holds: which settings of the scheduler contradict each other, and how.
+pub mod config_errors {
+    pub use firesteel_scheduler::{
+        exclusion::ExclusionConfigError, heartbeat::HeartbeatConfigError, map_output::MapOutputError,
+        pool::PoolError,
+    };
+    pub use firesteel_types::ProfileError;
+}
 
 /// What the macros and the command `firesteel` call; not for people.
 #[doc(hidden)]

@@ -268,8 +268,7 @@ impl HandleBuilder {
     /// The resource profile of its tasks.
     ///
     /// ```
-    /// # use firesteel::prelude::*;
-    /// # use firesteel_types::ProfileId;
+    /// # use firesteel::{ProfileId, prelude::*};
     /// # let ctx = Context::local(2)?;
     /// let mine = ctx.new_rdd("mine", 2).profile(ProfileId::DEFAULT).build();
     /// assert_eq!(mine.partitions(), 2);
