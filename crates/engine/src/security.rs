@@ -31,7 +31,8 @@ pub fn of_conf(conf: &Conf) -> Result<Security> {
         None => Secret::new(text.trim().as_bytes()),
     });
     let secret = secret.transpose();
-    let secret = secret.map_err(|error| Error::invalid(format!("firesteel.authenticate.secret: {error}")))?;
+    let secret =
+        secret.map_err(|error| Error::security(format!("firesteel.authenticate.secret: {error}")))?;
     let files = [settings::SSL_CERTIFICATE, settings::SSL_KEY, settings::SSL_TRUSTED];
     let [certificate, key, trusted] = files.map(|setting| conf.get(setting));
     Ok(Security { secret, ..encryption(certificate, key, trusted)? })
@@ -50,10 +51,10 @@ fn encryption(certificate: Option<String>, key: Option<String>, trusted: Option<
         (None, None) => return Ok(Security::default()),
         _ => {
             let what = "firesteel.ssl.certificate and firesteel.ssl.key belong together: set both or none";
-            return Err(Error::invalid(what));
+            return Err(Error::security(what));
         }
     };
-    let wrong = |error| Error::invalid(format!("TLS cannot be used: {error}"));
+    let wrong = |error| Error::security(format!("TLS cannot be used: {error}"));
     let server = TlsServer::from_pem(&certificate, &key).map_err(wrong)?;
     let client = TlsClient::from_pem(trusted.as_deref().unwrap_or(&certificate)).map_err(wrong)?;
     Ok(Security { secret: None, tls_server: Some(server), tls_client: Some(client) })

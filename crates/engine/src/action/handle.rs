@@ -315,7 +315,7 @@ impl<T> Inner<T> {
         let taken = Phase::Taken { state: self.state() };
         match mem::replace(&mut self.phase, taken) {
             Phase::Done(outcome) => outcome,
-            Phase::Taken { .. } => Err(Error::invalid("the value of this action was taken already")),
+            Phase::Taken { .. } => Err(Error::Taken),
             Phase::Running(_) => unreachable!("the value is taken when it is there"),
         }
     }

@@ -63,11 +63,7 @@ impl<R: Rdd> Persisted<R> {
     pub fn persist(&self, level: StorageLevel) -> Result<Self> {
         let now = self.storage_level();
         if now.is_persisted() && now != level {
-            let what = format!(
-                "{} is persisted at another level: unpersist it before you change that",
-                self.handle.name()
-            );
-            return Err(Error::invalid(what));
+            return Err(Error::AlreadyPersisted { rdd: self.handle.name().to_string() });
         }
         self.handle.set_storage(level);
         Ok(self.clone())

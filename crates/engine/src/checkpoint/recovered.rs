@@ -66,7 +66,7 @@ fn read_metadata(folder: &Location) -> Result<CheckpointMetadata> {
     if look_up(folder)?.is_none() {
         return Err(IoError::missing(folder).into());
     }
-    let not_whole = |problem| Error::invalid(format!("the checkpoint {folder} is not whole: {problem}"));
+    let not_whole = |problem| Error::BrokenCheckpoint { folder: folder.to_string(), problem };
     let entries = list(folder)?;
     let names = || entries.iter().map(|entry| entry.location.name());
     if !names().any(|name| name == SUCCESS) {

@@ -14,6 +14,7 @@ mod cache;
 mod cancel;
 mod captures;
 mod checkpoint;
+mod errors;
 mod files;
 #[path = "../support/gate.rs"]
 mod gate;

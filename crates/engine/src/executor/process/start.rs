@@ -44,7 +44,7 @@ impl Start {
         let folders = text("FIRESTEEL_LOCAL_DIRS")?;
         let secret = text("FIRESTEEL_APP_SECRET")?;
         let secret = Secret::from_hex(&secret)
-            .map_err(|error| Error::invalid(format!("FIRESTEEL_APP_SECRET: {error}")))?;
+            .map_err(|error| Error::security(format!("FIRESTEEL_APP_SECRET: {error}")))?;
         Ok(Self {
             executor: ExecutorId(value("FIRESTEEL_EXECUTOR_ID")?),
             app: AppId::from(text("FIRESTEEL_APP_ID")?.as_str()),
