@@ -40,6 +40,7 @@ pub trait Partitioner<K>: PartialEq + Serialize + DeserializeOwned + Send + Sync
 /// Any rule that deals keys of type `K` to partitions.
 ///
 /// A number stands for a hash partitioner with so many partitions.
+#[must_use = "a partitioner does nothing until an operator uses it"]
 pub struct KeyPartitioner<K: 'static> {
     rule: Rule<K>,
     /// Builds it again on the other side; kept from where the abilities of `K` were known.

@@ -42,6 +42,7 @@ pub(crate) const NO_PARTITIONS: &str = "rows need at least one partition";
 /// The identity of an RDD: shared by its clones, by every RDD made from it, and by the shuffles that read it.
 ///
 /// On an executor only the id and the number of partitions are known: an RDD cannot be used inside a task.
+#[must_use = "a handle only names an RDD"]
 #[derive(Clone)]
 pub struct RddHandle(Arc<Inner>);
 

@@ -28,6 +28,7 @@ const BATCH_ROWS_MAX: usize = 1024;
 /// assert_eq!(sums.collect()?, [3, 12]);
 /// # Ok::<(), firesteel::Error>(())
 /// ```
+#[must_use = "rows are computed when they are asked for"]
 pub struct Rows<'a, T> {
     source: Box<dyn Batches<T> + 'a>,
     batch: vec::IntoIter<T>,

@@ -13,6 +13,7 @@ use crate::{
 };
 
 /// A shuffle: the RDD whose rows it deals out, and what its map tasks run. Its output lives as long as the handle.
+#[must_use = "the output of a shuffle is removed when its last handle is dropped"]
 #[derive(Clone)]
 pub struct ShuffleHandle(Arc<Inner>);
 
