@@ -8,8 +8,7 @@ use serde::{Deserialize, Serialize};
 /// state, and a task that runs again draws the same rows.
 ///
 /// ```
-/// use firesteel_types::Rng;
-///
+/// # use firesteel_types::Rng;
 /// let (mut a, mut b) = (Rng::new(7), Rng::new(7));
 /// assert_eq!(a.below(100), b.below(100));
 /// ```

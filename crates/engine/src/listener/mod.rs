@@ -1,7 +1,7 @@
 //! Observers of an application: the listener bus, the console progress bar, the status store.
 //!
 //! The scheduler decides what happened and in which order; the driver posts it to a [`ListenerBus`] as
-//! [`ListenerEvent`](firesteel_types::ListenerEvent)s; each [`Listener`] hears all of it on the thread of its
+//! [`ListenerEvent`](crate::ListenerEvent)s; each [`Listener`] hears all of it on the thread of its
 //! queue. Nothing here changes what the scheduler does: a listener that is slow, or fails, harms only itself and
 //! those who share its queue.
 
