@@ -4,8 +4,7 @@
 
 use std::{fmt::Write as _, fs, path::PathBuf};
 
-use firesteel::prelude::*;
-use firesteel_types::Rng;
+use firesteel::{Rng, prelude::*};
 
 const COUNTRIES: [&str; 6] = ["Chile", "Estonia", "Ghana", "Japan", "Norway", "Peru"];
 

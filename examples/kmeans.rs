@@ -4,8 +4,7 @@
 
 use std::time::Instant;
 
-use firesteel::prelude::*;
-use firesteel_types::Rng;
+use firesteel::{Rng, prelude::*};
 
 type Point = (f64, f64);
 

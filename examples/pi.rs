@@ -4,8 +4,7 @@
 
 use std::time::Instant;
 
-use firesteel::prelude::*;
-use firesteel_types::Rng;
+use firesteel::{Rng, prelude::*};
 
 const POINTS_PER_TASK: u64 = 5_000_000;
 

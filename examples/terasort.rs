@@ -4,8 +4,7 @@
 
 use std::{fs, path::PathBuf, time::Instant};
 
-use firesteel::prelude::*;
-use firesteel_types::Rng;
+use firesteel::{Rng, prelude::*};
 
 const RECORD: usize = 100;
 const KEY: usize = 10;

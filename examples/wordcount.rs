@@ -6,8 +6,7 @@
 
 use std::{fmt::Write as _, fs, path::PathBuf, time::Instant};
 
-use firesteel::prelude::*;
-use firesteel_types::Rng;
+use firesteel::{Rng, prelude::*};
 
 #[firesteel::main]
 fn main(ctx: Context) -> Result<()> {

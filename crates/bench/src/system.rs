@@ -2,6 +2,7 @@
 
 use std::{
     any::Any,
+    fmt,
     path::{Path, PathBuf},
     process::Command,
     time::Duration,
@@ -46,6 +47,7 @@ pub trait System {
 }
 
 /// A workload in a certain size.
+#[derive(Debug)]
 pub struct Plan<'a> {
     /// The workload.
     pub workload: &'static Workload,
@@ -64,6 +66,12 @@ pub struct Session {
     command: Box<dyn Fn() -> Command>,
     /// What has to live as long, and ends when it is dropped.
     guards: Vec<Box<dyn Any>>,
+}
+
+impl fmt::Debug for Session {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.debug_struct("Session").field("command", &self.command()).finish_non_exhaustive()
+    }
 }
 
 impl Session {
@@ -136,6 +144,7 @@ fn write_text(plan: &Plan<'_>) -> Result<()> {
 }
 
 /// This engine.
+#[derive(Debug)]
 pub struct Firesteel {
     /// The program that runs workloads: this one.
     pub program: PathBuf,
@@ -144,6 +153,7 @@ pub struct Firesteel {
 }
 
 /// The programs by hand.
+#[derive(Debug)]
 pub struct Limit {
     /// The program that runs workloads: this one.
     pub program: PathBuf,

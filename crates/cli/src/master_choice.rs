@@ -1,7 +1,7 @@
 //! Which cluster a command speaks to: [`Chosen`].
 
 use anyhow::{Result, anyhow};
-use firesteel::{Conf, Origin, settings};
+use firesteel::{__private::security, Conf, Origin, settings};
 use firesteel_deploy::submit::{SubmitClient, SubmitConf};
 use firesteel_net::Address;
 use firesteel_types::MasterUrl;
@@ -56,7 +56,7 @@ impl Chosen {
     /// Who asks the masters.
     pub(crate) fn client(&self, conf: &Conf) -> Result<SubmitClient> {
         Ok(SubmitClient::new(SubmitConf {
-            security: conf.security()?,
+            security: security(conf)?,
             first_look: conf.get(settings::SUBMIT_FIRST_LOOK),
             look_every: conf.get(settings::SUBMIT_LOOK_EVERY),
             ..SubmitConf::new(self.masters.clone())

@@ -17,6 +17,11 @@
 //! - A closure must not capture: what it needs is brought with [`with`](Transform::with), also [`Broadcast`] variables
 //!   and [`Accumulator`]s.
 //! - Every job goes through the scheduler of `firesteel-scheduler`; the [`listener`]s hear what it decides.
+//!
+//! An application depends on this crate alone, and on serde where its own types travel: whatever a public item mentions
+//! can be named through this crate.
+
+#![warn(unnameable_types)]
 
 #[cfg(panic = "abort")]
 compile_error!(
@@ -81,12 +86,17 @@ pub use firesteel_files::{Codec, IoError};
 #[doc(inline)]
 pub use firesteel_listener as listener;
 pub use firesteel_macros::main;
+pub use firesteel_scheduler::{ConfigError, JobError, JobRejection};
 pub use firesteel_stats::{BoundedDouble, StatCounter, sampling::Replacement};
+pub use firesteel_storage::memory::MemoryConfError;
 pub use firesteel_types::settings;
 pub use firesteel_types::{
-    Accumulable, AccumulatorId, AttemptId, Determinism, ExecutorId, JobId, JobOutcome, ListenerEvent,
-    NarrowMap, PartitionId, PreferredLocations, RddId, ShuffleId, StageAttemptId, StageId, StageInfo,
-    StorageLevel, TaskEndReason, TaskInfo, TaskLocation, TaskMetrics, Timestamp,
+    Accumulable, AccumulatorId, AmountError, AttemptId, AttemptNumber, Cpus, Determinism, ExclusionScope,
+    ExecutorId, ExecutorLossReason, FetchFailure, Host, JobId, JobOutcome, ListenerEvent, LocalCores,
+    Locality, MasterUrl, MasterUrlError, MasterUrlProblem, NarrowMap, ParentPartitions, PartitionId,
+    PreferredLocations, ProfileId, Properties, RddId, ResourceAssignment, ResourceName, Rng, Share,
+    ShuffleId, StageAttemptId, StageId, StageInfo, StorageLevel, TaskEndReason, TaskFailure, TaskIndex,
+    TaskInfo, TaskLocation, TaskMetrics, Timestamp, UnknownStorageLevel,
 };
 pub use logging::init_logging;
 pub use pair::{
@@ -149,7 +159,16 @@ macro_rules! allocator {
     };
 }
 
-/// What the macros call; not for people.
+/// What a [`ConfigError`] holds: which settings of the scheduler contradict each other, and how.
+pub mod config_errors {
+    pub use firesteel_scheduler::{
+        exclusion::ExclusionConfigError, heartbeat::HeartbeatConfigError, map_output::MapOutputError,
+        pool::PoolError,
+    };
+    pub use firesteel_types::ProfileError;
+}
+
+/// What the macros and the command `firesteel` call; not for people.
 #[doc(hidden)]
 pub mod __private {
     pub use crate::run_main::run_main;
@@ -160,6 +179,7 @@ pub mod __private {
     /// A build without the allocator has none to install.
     #[cfg(not(feature = "allocator"))]
     pub use crate::__no_allocator as install_allocator;
+    pub use crate::security::of_conf as security;
 }
 
 #[doc(hidden)]

@@ -16,38 +16,26 @@ const TRUSTED: &str = "FIRESTEEL_SSL_TRUSTED";
 /// What a secret begins with that is written in hexadecimal.
 const HEX: &str = "hex:";
 
-impl Conf {
-    /// The secrets and certificates of the settings.
-    ///
-    /// ```
-    /// use firesteel::Conf;
-    ///
-    /// let conf = Conf::new().set("firesteel.authenticate.secret", "at least sixteen characters")?;
-    /// assert!(conf.security()?.secret.is_some());
-    /// assert!(Conf::new().set("firesteel.authenticate.secret", "too short")?.security().is_err());
-    /// # Ok::<(), firesteel::Error>(())
-    /// ```
-    pub fn security(&self) -> Result<Security> {
-        let text =
-            match (self.get(settings::AUTHENTICATE_SECRET), self.get(settings::AUTHENTICATE_SECRET_FILE)) {
-                (Some(secret), _) => Some(secret),
-                (None, Some(path)) => Some(fs::read_to_string(&path).map_err(|source| Error::System {
-                    what: format!("cannot read {path}, the file of firesteel.authenticate.secret.file"),
-                    source,
-                })?),
-                (None, None) => None,
-            };
-        let secret = text.map(|text| match text.trim().strip_prefix(HEX) {
-            Some(digits) => Secret::from_hex(digits),
-            None => Secret::new(text.trim().as_bytes()),
-        });
-        let secret = secret.transpose();
-        let secret =
-            secret.map_err(|error| Error::invalid(format!("firesteel.authenticate.secret: {error}")))?;
-        let files = [settings::SSL_CERTIFICATE, settings::SSL_KEY, settings::SSL_TRUSTED];
-        let [certificate, key, trusted] = files.map(|setting| self.get(setting));
-        Ok(Security { secret, ..encryption(certificate, key, trusted)? })
-    }
+/// The secrets and certificates of the settings.
+pub fn of_conf(conf: &Conf) -> Result<Security> {
+    let text = match (conf.get(settings::AUTHENTICATE_SECRET), conf.get(settings::AUTHENTICATE_SECRET_FILE)) {
+        (Some(secret), _) => Some(secret),
+        (None, Some(path)) => Some(fs::read_to_string(&path).map_err(|source| Error::System {
+            what: format!("cannot read {path}, the file of firesteel.authenticate.secret.file"),
+            source,
+        })?),
+        (None, None) => None,
+    };
+    let secret = text.map(|text| match text.trim().strip_prefix(HEX) {
+        Some(digits) => Secret::from_hex(digits),
+        None => Secret::new(text.trim().as_bytes()),
+    });
+    let secret = secret.transpose();
+    let secret =
+        secret.map_err(|error| Error::security(format!("firesteel.authenticate.secret: {error}")))?;
+    let files = [settings::SSL_CERTIFICATE, settings::SSL_KEY, settings::SSL_TRUSTED];
+    let [certificate, key, trusted] = files.map(|setting| conf.get(setting));
+    Ok(Security { secret, ..encryption(certificate, key, trusted)? })
 }
 
 /// What a worker passes on to its executors.
@@ -63,11 +51,24 @@ fn encryption(certificate: Option<String>, key: Option<String>, trusted: Option<
         (None, None) => return Ok(Security::default()),
         _ => {
             let what = "firesteel.ssl.certificate and firesteel.ssl.key belong together: set both or none";
-            return Err(Error::invalid(what));
+            return Err(Error::security(what));
         }
     };
-    let wrong = |error| Error::invalid(format!("TLS cannot be used: {error}"));
+    let wrong = |error| Error::security(format!("TLS cannot be used: {error}"));
     let server = TlsServer::from_pem(&certificate, &key).map_err(wrong)?;
     let client = TlsClient::from_pem(trusted.as_deref().unwrap_or(&certificate)).map_err(wrong)?;
     Ok(Security { secret: None, tls_server: Some(server), tls_client: Some(client) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_secret_of_the_settings_is_taken_if_it_is_long_enough() {
+        let security = |secret| of_conf(&Conf::new().set("firesteel.authenticate.secret", secret).unwrap());
+
+        assert!(security("at least sixteen characters").unwrap().secret.is_some());
+        assert!(security("too short").is_err());
+    }
 }

@@ -27,9 +27,7 @@ pub fn sent_file(name: &str) -> Result<PathBuf> {
         Some(folder) => Some(folder.join(name)),
         None => sent_files(&Conf::from_env()?).find(|(sent, _)| sent == name).map(|(_, path)| path),
     };
-    found.filter(|path| path.is_file()).ok_or_else(|| {
-        Error::invalid(format!("no file `{name}` was sent along; name it with `firesteel submit --files`"))
-    })
+    found.filter(|path| path.is_file()).ok_or_else(|| Error::NotSent { name: name.to_owned() })
 }
 
 /// The files of the settings: their names, and where they are for the driver.

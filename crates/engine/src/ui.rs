@@ -56,7 +56,7 @@ pub(crate) fn start(
             driver.ui.get_or_init(|| site);
             Ok(())
         }
-        Err(error @ SiteError::Unprotected(_)) => Err(Error::invalid(format!("firesteel.ui.host: {error}"))),
+        Err(error @ SiteError::Unprotected(_)) => Err(Error::security(format!("firesteel.ui.host: {error}"))),
         Err(error) => {
             // In local mode several applications on one machine are nothing special.
             match host {

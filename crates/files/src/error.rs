@@ -7,7 +7,6 @@
 use std::error::Error;
 use std::io;
 
-use firesteel_storage::codec::CodecError;
 use firesteel_types::settings;
 
 use super::codec::Codec;
@@ -109,7 +108,7 @@ pub enum IoError {
     Unreadable {
         location: String,
         #[source]
-        source: Box<CodecError>,
+        source: Box<dyn Error + Send + Sync>,
     },
 
     /// The rows in an object file are intact but not of the type that was asked for.
@@ -118,7 +117,7 @@ pub enum IoError {
         location: String,
         row: u64,
         #[source]
-        source: Box<CodecError>,
+        source: Box<dyn Error + Send + Sync>,
     },
 
     /// A row could not be written as text.
@@ -133,7 +132,7 @@ pub enum IoError {
         location: String,
         row: u64,
         #[source]
-        source: Box<CodecError>,
+        source: Box<dyn Error + Send + Sync>,
     },
 
     /// The output folder is there already, and what it holds is never overwritten.
@@ -191,7 +190,11 @@ impl IoError {
     }
 
     /// An answer of the operating system or a store to a read.
-    pub(crate) fn read(location: &Location, offset: u64, source: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
+    pub(crate) fn read(
+        location: &Location,
+        offset: u64,
+        source: impl Into<Box<dyn Error + Send + Sync>>,
+    ) -> Self {
         Self::Read { location: location.to_string(), offset, source: source.into() }
     }
 

@@ -39,6 +39,7 @@ impl Location {
     }
 
     /// The file or folder of that name inside this folder.
+    #[must_use]
     pub fn join(&self, name: &str) -> Self {
         let join = |folder: &str| match folder {
             "" => name.to_owned(),

@@ -2,6 +2,8 @@
 //!
 //! [`plan_record_splits`]: super::plan_record_splits
 
+use std::fmt;
+
 use super::error::IoError;
 use super::location::Location;
 use super::source::{ReadOptions, Source};
@@ -22,6 +24,15 @@ pub struct RecordReader {
     start: usize,
     /// How many bytes of the piece are not yet read; not known of a compressed file.
     left: Option<u64>,
+}
+
+impl fmt::Debug for RecordReader {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.debug_struct("RecordReader")
+            .field("location", &self.location)
+            .field("record_length", &self.record_length)
+            .finish_non_exhaustive()
+    }
 }
 
 impl RecordReader {

@@ -42,8 +42,7 @@ use super::{
 ///
 /// ```
 /// use std::sync::mpsc;
-/// use firesteel::listener::{ListenerBus, Wait};
-/// use firesteel_types::{ExecutorId, ListenerEvent, Timestamp};
+/// use firesteel::{ExecutorId, ListenerEvent, Timestamp, listener::{ListenerBus, Wait}};
 ///
 /// let bus = ListenerBus::new();
 /// let (seen, events) = mpsc::channel();
@@ -135,8 +134,7 @@ impl ListenerBus {
     /// the bus is stopped.
     ///
     /// ```
-    /// # use firesteel::listener::{ListenerBus, Wait};
-    /// # use firesteel_types::ListenerEvent;
+    /// # use firesteel::{ListenerEvent, listener::{ListenerBus, Wait}};
     /// let bus = ListenerBus::new();
     /// let first = bus.add(ListenerBus::SHARED, |_: &ListenerEvent| ())?;
     /// let second = bus.add("of my own", |_: &ListenerEvent| ())?;
@@ -173,8 +171,7 @@ impl ListenerBus {
     /// waits for that. A listener may remove itself.
     ///
     /// ```
-    /// # use firesteel::listener::ListenerBus;
-    /// # use firesteel_types::ListenerEvent;
+    /// # use firesteel::{ListenerEvent, listener::ListenerBus};
     /// let bus = ListenerBus::new();
     /// let listener = bus.add(ListenerBus::SHARED, |_: &ListenerEvent| ())?;
     /// assert!(bus.remove(listener));
@@ -247,8 +244,7 @@ impl ListenerBus {
     /// one atomic load; where making the events costs something, ask [`is_wanted`](Self::is_wanted) before.
     ///
     /// ```
-    /// # use firesteel::listener::{ListenerBus, Wait};
-    /// # use firesteel_types::{ExecutorId, ListenerEvent, Timestamp};
+    /// # use firesteel::{ExecutorId, ListenerEvent, Timestamp, listener::{ListenerBus, Wait}};
     /// let bus = ListenerBus::new();
     /// let (seen, events) = std::sync::mpsc::channel();
     /// bus.add(ListenerBus::SHARED, move |event: &ListenerEvent| seen.send(event.clone()).unwrap())?;
@@ -273,8 +269,7 @@ impl ListenerBus {
     /// Whether a listener would hear an event, now or once the bus is started.
     ///
     /// ```
-    /// # use firesteel::listener::ListenerBus;
-    /// # use firesteel_types::ListenerEvent;
+    /// # use firesteel::{ListenerEvent, listener::ListenerBus};
     /// let bus = ListenerBus::new();
     /// bus.start()?;
     /// assert!(!bus.is_wanted());

@@ -15,8 +15,7 @@ use firesteel_types::ListenerEvent;
 ///
 /// ```
 /// use std::sync::{Arc, atomic::{AtomicU32, Ordering}};
-/// use firesteel::listener::{ListenerBus, Wait};
-/// use firesteel_types::{JobId, JobOutcome, ListenerEvent, Timestamp};
+/// use firesteel::{JobId, JobOutcome, ListenerEvent, Timestamp, listener::{ListenerBus, Wait}};
 ///
 /// let jobs = Arc::new(AtomicU32::new(0));
 /// let counter = jobs.clone();

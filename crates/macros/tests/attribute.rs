@@ -14,6 +14,7 @@ use firesteel_macros::main;
 static CALLS: Mutex<Vec<String>> = Mutex::new(Vec::new());
 
 /// What a `main` is given.
+#[derive(Debug)]
 pub struct Context {
     name: &'static str,
 }

@@ -6,8 +6,7 @@ impl Timestamp {
     /// `yyyyMMddHHmmss` in UTC, taking the origin as the Unix epoch.
     ///
     /// ```
-    /// use firesteel_types::Timestamp;
-    ///
+    /// # use firesteel_types::Timestamp;
     /// assert_eq!(Timestamp::from_secs(1_709_210_096).compact_utc(), "20240229123456");
     /// ```
     pub fn compact_utc(self) -> String {

@@ -4,12 +4,11 @@ use serde::{Deserialize, Serialize};
 
 /// A small, fast generator (splitmix64) whose whole state is one number.
 ///
-/// Not for secrets. It exists so that a random choice is part of a machine's state: the same seed and the
-/// same events give the same choices on every machine.
+/// Not for secrets. The same seed gives the same numbers on every machine, so that a random choice is part of a machine's
+/// state, and a task that runs again draws the same rows.
 ///
 /// ```
-/// use firesteel_types::Rng;
-///
+/// # use firesteel_types::Rng;
 /// let (mut a, mut b) = (Rng::new(7), Rng::new(7));
 /// assert_eq!(a.below(100), b.below(100));
 /// ```

@@ -9,8 +9,7 @@ use serde::{Deserialize, Serialize};
 /// The named levels are Spark's. Its off-heap level is missing: there is only one kind of memory here.
 ///
 /// ```
-/// use firesteel_types::StorageLevel;
-///
+/// # use firesteel_types::StorageLevel;
 /// let level: StorageLevel = "MEMORY_AND_DISK_2".parse()?;
 /// assert_eq!(level, StorageLevel::MEMORY_AND_DISK_2);
 /// assert_eq!(level.to_string(), "Disk Memory Deserialized 2x Replicated");
@@ -102,8 +101,7 @@ impl StorageLevel {
     /// Whether a block can be stored so: in memory or on disk, with 1 to 39 copies.
     ///
     /// ```
-    /// use firesteel_types::StorageLevel;
-    ///
+    /// # use firesteel_types::StorageLevel;
     /// assert!(StorageLevel::DISK_ONLY.is_valid());
     /// assert!(!StorageLevel::NONE.is_valid());
     /// assert!(!StorageLevel::DISK_ONLY.replicated(0).is_valid());

@@ -10,7 +10,7 @@ use std::{
 
 use anyhow::{Context, Result};
 
-use crate::{defaults, needs, process, suite, tidy};
+use crate::{defaults, docs, needs, process, suite, tidy};
 
 struct Step {
     name: &'static str,
@@ -24,7 +24,7 @@ const STEPS: &[Step] = &[
     Step { name: "test", run: suite::run },
     Step { name: "defaults", run: defaults::run },
     Step { name: "regress", run: regress },
-    Step { name: "docs", run: docs },
+    Step { name: "docs", run: docs::run },
 ];
 
 fn format() -> Result<()> {
@@ -33,11 +33,6 @@ fn format() -> Result<()> {
 
 fn clippy() -> Result<()> {
     process::run(&mut process::cargo(&["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"]))
-}
-
-fn docs() -> Result<()> {
-    let mut command = process::cargo(&["doc", "--workspace", "--no-deps"]);
-    process::run(command.env("RUSTDOCFLAGS", "-D warnings"))
 }
 
 /// Checks that the costs of the engine are in proportion, in an optimised build.

@@ -1,8 +1,9 @@
 //! Project chores behind `cargo xtask <command>`.
 //!
 //! One command per file: [`tidy`] holds the house rules, [`suite`] runs every test, [`ci`] chains what has to
-//! pass before a change goes in, [`defaults`] looks at what applications get, [`answers`] compares random jobs with a
-//! model, [`settings`] makes a reference page, [`peers`] installs what benchmarks are compared with.
+//! pass before a change goes in, [`defaults`] looks at what applications get, [`docs`] at what they can name, [`answers`]
+//! compares random jobs with a model, [`settings`] makes a reference page, [`peers`] installs what benchmarks are
+//! compared with.
 //! Knows no crate of the project but the types: it reads their text and calls cargo.
 //!
 //! Exit codes: 0 all is well, 1 something failed, 2 the command line was not understood.
@@ -11,6 +12,7 @@
 mod answers;
 mod ci;
 mod defaults;
+mod docs;
 mod needs;
 mod peers;
 mod process;
@@ -34,6 +36,8 @@ Commands:
   test      say what the tests need, install what can be installed, run every test
   defaults  build an example as applications are built, and check its size and what
             it refuses without the features that are off by default
+  docs      build the docs, and check that an application can name whatever `firesteel`
+            mentions
   regress   check that the costs of the engine are in proportion
   answers [--minutes M] [--seed S] [--cases N] [--backend local|shipped|cluster]
             compare random jobs with random faults with a plain model
@@ -55,6 +59,7 @@ enum Command {
     Settings,
     Test,
     Defaults,
+    Docs,
     Regress,
     Answers(Vec<String>),
     PeersInstall,
@@ -72,6 +77,7 @@ fn parse(args: &[String]) -> Result<Command, String> {
             "settings" => Ok(Command::Settings),
             "test" => Ok(Command::Test),
             "defaults" => Ok(Command::Defaults),
+            "docs" => Ok(Command::Docs),
             "regress" => Ok(Command::Regress),
             "peers" => Err("`peers` needs a second word: `peers install`".to_owned()),
             "ci" => Ok(Command::Ci),
@@ -93,6 +99,7 @@ fn main() -> ExitCode {
         Ok(Command::Settings) => settings::run(),
         Ok(Command::Test) => suite::run(),
         Ok(Command::Defaults) => defaults::run(),
+        Ok(Command::Docs) => docs::run(),
         Ok(Command::Regress) => ci::regress(),
         Ok(Command::Answers(args)) => answers::run(&args),
         Ok(Command::PeersInstall) => peers::install(),
@@ -125,7 +132,7 @@ mod tests {
 
     #[test]
     fn each_command_is_one_word() {
-        let commands = ["tidy", "settings", "test", "defaults", "regress", "ci", "help"];
+        let commands = ["tidy", "settings", "test", "defaults", "docs", "regress", "ci", "help"];
         let commands = commands.map(|word| parse(&words(word)));
 
         let expected = [
@@ -133,6 +140,7 @@ mod tests {
             Command::Settings,
             Command::Test,
             Command::Defaults,
+            Command::Docs,
             Command::Regress,
             Command::Ci,
             Command::Help,

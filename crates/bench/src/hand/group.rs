@@ -4,6 +4,7 @@ use foldhash::fast::FixedState;
 use hashbrown::HashMap;
 
 /// Keys, and their values in one vector, group after group.
+#[derive(Debug)]
 pub struct Groups {
     keys: Vec<u64>,
     /// Where the values of each key end; they begin where those of the key before end.

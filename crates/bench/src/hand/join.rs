@@ -9,6 +9,7 @@ use super::{bucket_of, exchange, share};
 const END: u32 = u32::MAX;
 
 /// Rows by key; a key may have several.
+#[derive(Debug)]
 pub struct Lookup {
     heads: HashMap<u64, u32, FixedState>,
     /// Each value, and where the next one of its key is.

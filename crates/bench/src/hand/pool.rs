@@ -11,6 +11,7 @@ use super::THREADS;
 pub type Task<T> = Box<dyn FnOnce() -> T + Send>;
 
 /// Threads that wait for tasks.
+#[derive(Debug)]
 pub struct Pool {
     threads: Vec<Sender<Box<dyn FnOnce() + Send>>>,
 }

@@ -1,5 +1,7 @@
 //! A workload made ready to run.
 
+use std::fmt;
+
 use anyhow::Result;
 
 use crate::{
@@ -22,6 +24,12 @@ pub struct Outcome {
     pub seconds: Option<f64>,
     /// Other figures.
     pub metrics: Metrics,
+}
+
+impl fmt::Debug for Job {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.debug_struct("Job").finish_non_exhaustive()
+    }
 }
 
 impl Job {

@@ -7,6 +7,7 @@ use firesteel::Context;
 use super::{Job, Sizes};
 
 /// A job that every system can run.
+#[derive(Debug)]
 pub struct Workload {
     /// Its name on the command line.
     pub name: &'static str,
@@ -39,6 +40,7 @@ pub struct Workload {
 }
 
 /// What an engine's job has at hand.
+#[derive(Debug)]
 pub struct Setup<'a> {
     /// The application.
     pub ctx: &'a Context,

@@ -1,7 +1,7 @@
 //! Where a daemon listens.
 
 use anyhow::Result;
-use firesteel::{Conf, settings};
+use firesteel::{__private::security, Conf, settings};
 use firesteel_deploy::Security;
 use firesteel_types::settings::Setting;
 use firesteel_ui::SiteConf;
@@ -17,7 +17,7 @@ pub(super) struct Place {
 impl Place {
     /// The place that is set; by default, this machine only, or everywhere if the cluster has a secret.
     pub(super) fn new(conf: &Conf, host: Setting<Option<String>>) -> Result<Self> {
-        let security = conf.security()?;
+        let security = security(conf)?;
         let usual = if security.secret.is_some() { "0.0.0.0" } else { "127.0.0.1" };
         Ok(Self {
             host: conf.get(host).unwrap_or_else(|| usual.to_owned()),

@@ -30,6 +30,7 @@ use crate::{
 /// assert_eq!(odd.value().sum, 5);
 /// # Ok::<(), firesteel::Error>(())
 /// ```
+#[must_use = "an accumulator counts only what tasks add to it: bring it along with `with`"]
 pub struct Accumulator<A: Accumulate> {
     id: AccumulatorId,
     zero: A,

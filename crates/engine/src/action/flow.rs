@@ -198,7 +198,7 @@ impl<T> Flow<T> {
         match phase {
             Phase::Over(outcome) => self.value(outcome, leftover),
             Phase::Ready(value) => value,
-            Phase::Taken { .. } => Err(Error::invalid("the value of this action was taken already")),
+            Phase::Taken { .. } => Err(Error::Taken),
             Phase::Running(_) | Phase::Computing { .. } => {
                 unreachable!("the value is taken when the action is over")
             }

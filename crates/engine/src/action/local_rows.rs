@@ -1,6 +1,6 @@
 //! Rows that come to the driver one partition at a time.
 
-use std::vec;
+use std::{fmt, vec};
 
 use firesteel_scheduler::RowsSeen;
 
@@ -35,6 +35,13 @@ impl<R: Rdd> LocalRows<R> {
         self.rows_seen = self.rows_seen.or(handle.rows_seen());
         self.rows = handle.wait()?.into_iter();
         Ok(())
+    }
+}
+
+impl<R: Rdd> fmt::Debug for LocalRows<R> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut fields = out.debug_struct("LocalRows");
+        fields.field("rdd", self.rdd.handle()).field("next", &self.next).finish_non_exhaustive()
     }
 }
 

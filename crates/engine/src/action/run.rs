@@ -62,7 +62,8 @@ impl Call {
         finish: impl FnOnce(Vec<J::Output>) -> Result<T> + Send + 'static,
     ) -> JobHandle<T> {
         let (job, results) = submission(rdd, Partitions::All, function);
-        Flow::start(self, rdd.handle(), Some(job), Finish::new(move || finish(results.take())))
+        let steps = Box::new(Finish::new(move || finish(results.take())));
+        Flow::start(self, rdd.handle(), Some(job), steps)
     }
 
     /// The same on some partitions.
@@ -74,7 +75,8 @@ impl Call {
         finish: impl FnOnce(Vec<J::Output>) -> Result<T> + Send + 'static,
     ) -> JobHandle<T> {
         let (job, results) = submission(rdd, partitions, function);
-        Flow::start(self, rdd.handle(), Some(job), Finish::new(move || finish(results.take())))
+        let steps = Box::new(Finish::new(move || finish(results.take())));
+        Flow::start(self, rdd.handle(), Some(job), steps)
     }
 
     /// Begins an action whose first job is there, and goes on with `steps` when it has succeeded.
@@ -82,9 +84,9 @@ impl Call {
         self,
         rdd: &R,
         job: Box<Submission>,
-        steps: Box<dyn Steps<T>>,
+        steps: impl Steps<T> + 'static,
     ) -> JobHandle<T> {
-        Flow::start(self, rdd.handle(), Some(job), steps)
+        Flow::start(self, rdd.handle(), Some(job), Box::new(steps))
     }
 
     /// Begins an action that decides by itself which jobs it needs.
@@ -142,8 +144,8 @@ pub(crate) fn listed(partitions: impl IntoIterator<Item = u32>) -> Partitions {
 pub(crate) struct Finish<F>(Option<F>);
 
 impl<F> Finish<F> {
-    pub(crate) fn new(finish: F) -> Box<Self> {
-        Box::new(Self(Some(finish)))
+    pub(crate) fn new(finish: F) -> Self {
+        Self(Some(finish))
     }
 }
 

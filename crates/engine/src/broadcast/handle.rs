@@ -45,6 +45,7 @@ use crate::{
 /// # let ctx = Context::local(2).unwrap();
 /// ctx.broadcast(ctx.range(0..3));
 /// ```
+#[must_use = "the value is removed everywhere when its last handle is dropped"]
 pub struct Broadcast<T>(Arc<Inner<T>>);
 
 struct Inner<T> {

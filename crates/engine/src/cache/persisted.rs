@@ -24,6 +24,8 @@ pub struct Persisted<R> {
     level: Option<StorageLevel>,
 }
 
+crate::rdd::debug_as_handle!(impl[R] Persisted<R>);
+
 impl<R: Rdd> Persisted<R> {
     #[track_caller]
     pub(crate) fn new(parent: &R, operator: &'static str, level: StorageLevel) -> Self {
@@ -61,11 +63,7 @@ impl<R: Rdd> Persisted<R> {
     pub fn persist(&self, level: StorageLevel) -> Result<Self> {
         let now = self.storage_level();
         if now.is_persisted() && now != level {
-            let what = format!(
-                "{} is persisted at another level: unpersist it before you change that",
-                self.handle.name()
-            );
-            return Err(Error::invalid(what));
+            return Err(Error::AlreadyPersisted { rdd: self.handle.name().to_string() });
         }
         self.handle.set_storage(level);
         Ok(self.clone())

@@ -31,6 +31,8 @@ pub struct Checkpointed<R: Rdd> {
     source: Arc<RwLock<Arc<Source<R>>>>,
 }
 
+crate::rdd::debug_as_handle!(impl[R: Rdd] Checkpointed<R>);
+
 /// Where the rows come from.
 pub(super) enum Source<R> {
     /// Computed, until the checkpoint is written.
@@ -49,9 +51,7 @@ impl<R: Rdd> Checkpointed<R> {
     pub(crate) fn reliable(parent: &R) -> Result<Self> {
         let driver = parent.handle().driver();
         if driver.checkpoints.location().is_none() {
-            let what = "there is no checkpoint directory: call `Context::set_checkpoint_dir` first, or use \
-                        `local_checkpoint`";
-            return Err(Error::invalid(what));
+            return Err(Error::NoCheckpointDir);
         }
         Ok(Self::new(parent, "checkpoint", StorageLevel::NONE, Source::Computed(parent.clone())))
     }

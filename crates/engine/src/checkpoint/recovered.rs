@@ -28,6 +28,8 @@ pub struct CheckpointFile<T> {
     rows: PhantomData<fn() -> T>,
 }
 
+crate::rdd::debug_as_handle!(impl[T] CheckpointFile<T>);
+
 impl Context {
     /// The rows of a checkpoint, from the folder that [`checkpoint_file`](crate::Checkpointed::checkpoint_file) told.
     ///
@@ -66,7 +68,7 @@ fn read_metadata(folder: &Location) -> Result<CheckpointMetadata> {
     if look_up(folder)?.is_none() {
         return Err(IoError::Missing { location: folder.to_string() }.into());
     }
-    let not_whole = |problem| Error::invalid(format!("the checkpoint {folder} is not whole: {problem}"));
+    let not_whole = |problem| Error::BrokenCheckpoint { folder: folder.to_string(), problem };
     let entries = list(folder)?;
     let names = || entries.iter().map(|entry| entry.location.name());
     if !names().any(|name| name == SUCCESS) {

@@ -34,8 +34,7 @@ pub(super) fn write<R: Rdd>(rdd: &Checkpointed<R>) -> Result<()> {
 #[track_caller]
 fn write_files<R: Rdd>(rdd: &Checkpointed<R>) -> Result<()> {
     let handle = rdd.handle();
-    let folder =
-        handle.driver().checkpoints.location().ok_or_else(|| Error::invalid("no checkpoint directory"))?;
+    let folder = handle.driver().checkpoints.location().ok_or(Error::NoCheckpointDir)?;
     let folder = folder.join(&format!("rdd-{}", handle.id().0));
     let mut notes = vec![(METADATA, CheckpointMetadata { partitions: handle.partitions() }.to_text())];
     if let Some(partitions) = handle.partitioner().and_then(AnyPartitioner::hash_partitions) {

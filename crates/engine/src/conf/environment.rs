@@ -128,7 +128,7 @@ mod tests {
     use std::os::unix::ffi::OsStringExt as _;
 
     use super::*;
-    use crate::conf::tests::TempFile;
+    use crate::{conf::tests::TempFile, security};
     use firesteel_types::settings;
 
     fn read(variables: &[(&str, &str)]) -> Result<Conf, ConfError> {
@@ -175,8 +175,8 @@ mod tests {
         let hex = firesteel_net::Secret::new(TEXT.as_bytes()).unwrap().to_hex();
 
         let [written, given] = [TEXT.to_owned(), format!("hex:{hex}")].map(|value| {
-            let secret =
-                read(&[("FIRESTEEL_AUTHENTICATE_SECRET", &value)]).unwrap().security().unwrap().secret;
+            let conf = read(&[("FIRESTEEL_AUTHENTICATE_SECRET", &value)]).unwrap();
+            let secret = security::of_conf(&conf).unwrap().secret;
             secret.expect("there is one").expose().to_vec()
         });
 

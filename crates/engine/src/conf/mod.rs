@@ -1,7 +1,7 @@
 //! The settings of one application: where their values come from, and how they are read.
 //!
 //! [`Conf`] holds what was set; which settings there are is the registry's business
-//! ([`settings`](firesteel_types::settings)). A value in a program goes before one in the environment, that before
+//! ([`settings`](crate::settings)). A value in a program goes before one in the environment, that before
 //! one in a file, that before the default.
 
 mod environment;

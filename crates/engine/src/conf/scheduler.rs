@@ -24,17 +24,7 @@ impl Conf {
     /// needs more than one executor is off: speculation, exclusion, the shuffle service, tasks sent ahead. With FAIR scheduling the
     /// allocation file is read. Settings that contradict each other are found by
     /// [`Scheduler::new`](firesteel_scheduler::Scheduler::new).
-    ///
-    /// ```
-    /// use firesteel::Conf;
-    ///
-    /// let config = Conf::new().scheduler_config(&"local[4,3]".parse()?)?;
-    ///
-    /// assert!(config.local);
-    /// assert_eq!(config.tasks.failures_max, 3);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    pub fn scheduler_config(&self, master: &MasterUrl) -> Result<SchedulerConfig, ConfError> {
+    pub(crate) fn scheduler_config(&self, master: &MasterUrl) -> Result<SchedulerConfig, ConfError> {
         let (local, failures_max) = match master {
             MasterUrl::Local { attempts, .. } => (true, *attempts),
             MasterUrl::LocalCluster { .. } | MasterUrl::Cluster { .. } => {

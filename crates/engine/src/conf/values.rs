@@ -25,6 +25,7 @@ use super::{error::ConfError, origin::Origin};
 /// assert_eq!(conf.get(settings::LOCALITY_WAIT_NODE).as_millis(), 500);
 /// # Ok::<(), firesteel::ConfError>(())
 /// ```
+#[must_use = "settings have no effect until a context is made with them"]
 #[derive(Clone, Default)]
 pub struct Conf {
     values: Arc<BTreeMap<&'static str, Assigned>>,

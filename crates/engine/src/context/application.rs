@@ -22,6 +22,7 @@ use firesteel_files::{Depth, ReadOptions};
 /// # Ok::<(), firesteel::Error>(())
 /// ```
 #[derive(Clone)]
+#[must_use = "the application stops when its last context is dropped"]
 pub struct Context(Arc<Application>);
 
 /// Stops the driver when no context is left; RDDs keep the driver itself alive, but not running.

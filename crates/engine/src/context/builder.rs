@@ -16,6 +16,7 @@ use crate::{
     backend::{Cluster, LocalBackend, SchedulerBackend, TasksRun},
     driver::{Driver, Incoming, Timer},
     executor::{DriverLine, Environment, ExecutorServices, ProcessKind, TaskContext, prepare_process},
+    security,
     stage::Form,
     ui,
 };
@@ -179,7 +180,7 @@ fn driver_parts(conf: &Conf, master: MasterUrl, line: Arc<LocalLine>) -> Result<
             let (backend, tasks) = (Box::new(backend), TasksRun::Here(form));
             // No other process connects, so the cluster's secret matters only where pages shall be seen from elsewhere.
             let is_shown = conf.get(settings::UI_HOST).is_some();
-            let security = if is_shown { conf.security()? } else { Security::default() };
+            let security = if is_shown { security::of_conf(conf)? } else { Security::default() };
             Ok(DriverParts { environment, backend, tasks, security, host: None, start })
         }
         MasterUrl::LocalCluster { .. } | MasterUrl::Cluster { .. } => {

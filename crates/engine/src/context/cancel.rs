@@ -103,7 +103,7 @@ impl Context {
     /// ```
     /// # use firesteel::prelude::*;
     /// # use std::sync::OnceLock;
-    /// # use firesteel_types::AttemptId;
+    /// # use firesteel::AttemptId;
     /// # let ctx = Context::local(2)?;
     /// static FIRST: OnceLock<AttemptId> = OnceLock::new();
     /// let job = ctx.range_into(0..1, 1).for_each_async(|_| {

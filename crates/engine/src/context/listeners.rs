@@ -10,8 +10,7 @@ impl Context {
     /// ```
     /// use std::sync::mpsc;
     ///
-    /// use firesteel::prelude::*;
-    /// use firesteel_types::ListenerEvent;
+    /// use firesteel::{ListenerEvent, prelude::*};
     ///
     /// let ctx = Context::local(2)?;
     /// let (ended, jobs) = mpsc::channel();
@@ -31,8 +30,7 @@ impl Context {
     /// Lets go of a listener; gives whether it was there.
     ///
     /// ```
-    /// # use firesteel::prelude::*;
-    /// # use firesteel_types::ListenerEvent;
+    /// # use firesteel::{ListenerEvent, prelude::*};
     /// # let ctx = Context::local(2)?;
     /// let listener = ctx.add_listener(|event: &ListenerEvent| drop(event.clone()))?;
     /// assert!(ctx.remove_listener(listener));

@@ -12,6 +12,7 @@ thread_local! {
 ///
 /// Costs nothing while all goes well: only the unwinder runs its `drop`, and a function that cannot panic has no
 /// unwinder. The innermost guard runs first and the first one counts.
+#[derive(Debug)]
 #[must_use]
 pub struct Blame(Option<RddId>);
 

@@ -17,7 +17,7 @@ mod slots;
 mod task_process;
 mod unwind;
 
-pub(crate) use blame::Blame;
+pub use blame::Blame;
 pub use context::TaskContext;
 pub(crate) use context::TaskIdentity;
 pub(crate) use disk::Disk;

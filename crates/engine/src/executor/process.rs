@@ -197,7 +197,7 @@ impl Process {
         let blocks = serve_blocks(source.clone(), BlockLimits::default());
         let services = Services::new().streams(Service::Blocks, blocks);
         let server = Listener::bind(start.host.as_str(), start.blocks_port, start.port_tries, conf, services)
-            .map_err(|error| Error::invalid(format!("cannot serve blocks: {error}")))?;
+            .map_err(|error| Error::CannotListen { what: format!("cannot serve blocks: {error}") })?;
         let process = Arc::new(Self {
             start,
             security,
@@ -230,7 +230,7 @@ impl Process {
         };
         let who = Watcher::Executor(self.start.executor);
         let watch = WorkerWatch::start(&self.dialer(), worker, &LineConf::default(), who, on_lost);
-        let watch = watch.map_err(|error| Error::invalid(format!("cannot reach the worker: {error}")))?;
+        let watch = watch.map_err(|error| Error::no_cluster(format!("cannot reach the worker: {error}")))?;
         self.worker.get_or_init(|| watch);
         Ok(())
     }
@@ -254,7 +254,7 @@ impl Process {
                         "cannot reach the driver at {driver}: {error}; set firesteel.driver.host to an address \
                          that workers can reach"
                     );
-                    return Err(Error::invalid(what));
+                    return Err(Error::no_cluster(what));
                 }
             }
         };
@@ -276,7 +276,7 @@ impl Process {
             worker_page: self.start.worker_page.clone(),
         };
         let sent = line.send(&ToDriver::Register(Box::new(joining)));
-        sent.map_err(|error| Error::invalid(format!("cannot ask the driver to join: {error}")))
+        sent.map_err(|error| Error::no_cluster(format!("cannot ask the driver to join: {error}")))
     }
 
     fn running(&self) -> Option<&Arc<Running>> {
@@ -293,7 +293,7 @@ impl Process {
     fn begin(self: &Arc<Self>, welcome: Welcome) -> Result<()> {
         let Welcome { app: _, conf } = welcome;
         let Some(line) = self.line.get() else {
-            return Err(Error::invalid("the driver spoke before it was asked"));
+            return Err(Error::no_cluster("the driver spoke before it was asked"));
         };
         let conf = self.settings(conf)?;
         let timeout = conf.get(settings::NETWORK_TIMEOUT);
@@ -338,7 +338,9 @@ impl Process {
         self.heartbeat.start(self, &running, &config, seed).map_err(system)?;
         self.running.get_or_init(|| running);
         let told = line.send(&ToDriver::Launched);
-        told.map_err(|error| Error::invalid(format!("the driver cannot be told that all is ready: {error}")))
+        told.map_err(|error| {
+            Error::no_cluster(format!("the driver cannot be told that all is ready: {error}"))
+        })
     }
 
     /// The application's settings, with the memory that the worker gave to this executor.

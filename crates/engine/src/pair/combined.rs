@@ -26,6 +26,8 @@ pub struct Combined<K: Data, V: Data, A: Combiner<V>> {
     combiner: A,
 }
 
+crate::rdd::debug_as_handle!(impl[K: Data, V: Data, A: Combiner<V>] Combined<K, V, A>);
+
 crate::ship!(impl[K: Data, V: Data, A: Combiner<V>] Combined<K, V, A> { handle, input, combiner });
 
 impl<K: Data, V: Data, A: Combiner<V>> Clone for Combined<K, V, A> {

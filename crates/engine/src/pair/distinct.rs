@@ -23,6 +23,8 @@ pub struct Distinct<T: Data> {
     input: Input<T, T>,
 }
 
+crate::rdd::debug_as_handle!(impl[T: Data] Distinct<T>);
+
 crate::ship!(impl[T: Data] Distinct<T> { handle, input });
 
 impl<T: Data + Hash + Eq> Distinct<T> {

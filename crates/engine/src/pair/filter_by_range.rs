@@ -26,6 +26,8 @@ pub struct FilterByRange<R, K> {
     first: u32,
 }
 
+crate::rdd::debug_as_handle!(impl[R, K] FilterByRange<R, K>);
+
 crate::ship!(impl[R: Ship, K: Data] FilterByRange<R, K> { parent, handle; values limits, first });
 
 impl<K: Data + Ord, V: Data, R: Rdd<Item = (K, V)>> FilterByRange<R, K> {

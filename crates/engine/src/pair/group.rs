@@ -148,6 +148,7 @@ impl<V: Data> FromIterator<V> for Group<V> {
 }
 
 /// The values of a [`Group`] one after the other.
+#[must_use = "values are read when they are asked for"]
 pub struct GroupValues<V>(Either<vec::IntoIter<V>, Box<dyn Iterator<Item = V> + Send>>);
 
 impl<V> Iterator for GroupValues<V> {

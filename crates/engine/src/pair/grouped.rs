@@ -31,6 +31,8 @@ pub struct Grouped<K: Data, V: Data> {
     input: Input<(K, V), (K, V)>,
 }
 
+crate::rdd::debug_as_handle!(impl[K: Data, V: Data] Grouped<K, V>);
+
 crate::ship!(impl[K: Data, V: Data] Grouped<K, V> { handle, input });
 
 impl<K: Data + Hash + Eq, V: Data> Grouped<K, V> {

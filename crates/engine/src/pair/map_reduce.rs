@@ -1,6 +1,6 @@
 //! Pairs that rows emit, combined by key before anything is kept of them: the map side of `map_reduce`.
 
-use std::{hash::Hash, marker::PhantomData};
+use std::{fmt, hash::Hash, marker::PhantomData};
 
 use super::{
     Combined, Combiner, Input, Reduce, combining::Combining, default_partitioner, gathered::Gathered,
@@ -38,6 +38,12 @@ impl<'row, Q: ?Sized, V> Emit<'row, Q, V> {
     #[inline]
     pub fn pair(&mut self, key: &'row Q, value: V) {
         self.pairs.push((Borrowed(key), value));
+    }
+}
+
+impl<Q: ?Sized, V> fmt::Debug for Emit<'_, Q, V> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.debug_struct("Emit").field("pairs", &self.pairs.len()).finish()
     }
 }
 

@@ -19,6 +19,8 @@ pub struct MapValues<R, E, F> {
     pub(super) function: Func<E, F>,
 }
 
+crate::rdd::debug_as_handle!(impl[R, E, F] MapValues<R, E, F>);
+
 crate::ship!(impl[R: Ship, E: Data, F: 'static] MapValues<R, E, F> { parent, handle, function });
 
 impl<R: Clone, E, F> Clone for MapValues<R, E, F> {
@@ -63,6 +65,8 @@ pub struct FlatMapValues<R, E, F> {
     pub(super) handle: RddHandle,
     pub(super) function: Func<E, F>,
 }
+
+crate::rdd::debug_as_handle!(impl[R, E, F] FlatMapValues<R, E, F>);
 
 crate::ship!(impl[R: Ship, E: Data, F: 'static] FlatMapValues<R, E, F> { parent, handle, function });
 

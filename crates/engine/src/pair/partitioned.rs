@@ -19,6 +19,8 @@ pub struct Partitioned<K: Data, V: Data> {
     input: Input<(K, V), (K, V)>,
 }
 
+crate::rdd::debug_as_handle!(impl[K: Data, V: Data] Partitioned<K, V>);
+
 crate::ship!(impl[K: Data, V: Data] Partitioned<K, V> { handle, input });
 
 impl<K: Data, V: Data> Partitioned<K, V> {

@@ -17,6 +17,8 @@ pub struct Keys<R> {
     pub(super) handle: RddHandle,
 }
 
+crate::rdd::debug_as_handle!(impl[R] Keys<R>);
+
 crate::ship!(impl[R: Ship] Keys<R> { parent, handle });
 
 impl<K: Data, V: Data, R: Rdd<Item = (K, V)>> Rdd for Keys<R> {
@@ -38,6 +40,8 @@ pub struct Values<R> {
     pub(super) parent: R,
     pub(super) handle: RddHandle,
 }
+
+crate::rdd::debug_as_handle!(impl[R] Values<R>);
 
 crate::ship!(impl[R: Ship] Values<R> { parent, handle });
 

@@ -23,6 +23,8 @@ pub struct Repartitioned<T> {
     read: ShuffleRead<T>,
 }
 
+crate::rdd::debug_as_handle!(impl[T] Repartitioned<T>);
+
 crate::ship!(impl[T: Data] Repartitioned<T> { handle, read });
 
 impl<T: Data> Repartitioned<T> {

@@ -25,6 +25,8 @@ pub struct SampleByKey<R, K: Eq + Hash> {
     seed: u64,
 }
 
+crate::rdd::debug_as_handle!(impl[R, K: Eq + Hash] SampleByKey<R, K>);
+
 impl<R: Rdd, K: Eq + Hash> SampleByKey<R, K> {
     #[track_caller]
     pub(super) fn new(parent: &R, sampler: StratifiedSampler<K>, seed: u64) -> Self {

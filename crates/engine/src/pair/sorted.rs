@@ -27,6 +27,8 @@ pub struct Sorted<K: Data, V: Data> {
     order: Order,
 }
 
+crate::rdd::debug_as_handle!(impl[K: Data, V: Data] Sorted<K, V>);
+
 crate::ship!(impl[K: Data, V: Data] Sorted<K, V> { handle, input; values order });
 
 impl<K: Data + Ord, V: Data> Sorted<K, V> {

@@ -1,6 +1,6 @@
 //! Partitioners for keys of one type, the user's own among them.
 
-use std::{any::Any, hash::Hash, marker::PhantomData, sync::Arc};
+use std::{any::Any, fmt, hash::Hash, marker::PhantomData, sync::Arc};
 
 use serde::{Serialize, de::DeserializeOwned};
 
@@ -40,6 +40,7 @@ pub trait Partitioner<K>: PartialEq + Serialize + DeserializeOwned + Send + Sync
 /// Any rule that deals keys of type `K` to partitions.
 ///
 /// A number stands for a hash partitioner with so many partitions.
+#[must_use = "a partitioner does nothing until an operator uses it"]
 pub struct KeyPartitioner<K: 'static> {
     rule: Rule<K>,
     /// Builds it again on the other side; kept from where the abilities of `K` were known.
@@ -49,6 +50,15 @@ pub struct KeyPartitioner<K: 'static> {
 enum Rule<K> {
     Hash(HashPartitioner, fn(&K) -> u64),
     Custom { partitions: u32, deal: Arc<dyn DealKeys<K>> },
+}
+
+impl<K: 'static> fmt::Debug for KeyPartitioner<K> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.rule {
+            Rule::Hash(hash, _) => hash.fmt(out),
+            Rule::Custom { partitions, deal } => write!(out, "{}({partitions})", deal.name()),
+        }
+    }
 }
 
 /// A user's partitioner, without its type.

@@ -48,7 +48,7 @@ impl<K: Data + Ord> RangePartitioner<K> {
             return call.refuse(NO_PARTITIONS);
         }
         if partitions < 2 || rdd.num_partitions() == 0 {
-            return call.start(rdd, *Finish::new(move || Ok(finish(Self::new(Vec::new(), order)))));
+            return call.start(rdd, Finish::new(move || Ok(finish(Self::new(Vec::new(), order)))));
         }
         let sizes = RangeSampleSizes::new(partitions, rdd.num_partitions());
         // The same for every call on the same RDD, so that a program that runs again gives the same partitions.

@@ -1,6 +1,6 @@
 //! RDDs without their type, where one name is needed.
 
-use std::{marker::PhantomData, sync::Arc};
+use std::{fmt, marker::PhantomData, sync::Arc};
 
 use firesteel_types::PartitionId;
 
@@ -79,6 +79,12 @@ impl<T: Data> Drop for BoxRdd<T> {
 impl<T: Data> Clone for BoxRdd<T> {
     fn clone(&self) -> Self {
         Self(self.0.clone())
+    }
+}
+
+impl<T: Data> fmt::Debug for BoxRdd<T> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.inner().handle().debug_as("BoxRdd", out)
     }
 }
 

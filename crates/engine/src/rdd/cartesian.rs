@@ -20,6 +20,8 @@ pub struct Cartesian<A, B> {
     handle: RddHandle,
 }
 
+crate::rdd::debug_as_handle!(impl[A, B] Cartesian<A, B>);
+
 crate::ship!(impl[A: Ship, B: Ship] Cartesian<A, B> { left, right, handle });
 
 impl<A: Rdd, B: Rdd> Cartesian<A, B> {

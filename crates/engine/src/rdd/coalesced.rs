@@ -22,6 +22,8 @@ pub struct Coalesced<R> {
     groups: PartitionValues<Vec<u32>>,
 }
 
+crate::rdd::debug_as_handle!(impl[R] Coalesced<R>);
+
 crate::ship!(impl[R: Ship] Coalesced<R> { parent, handle, groups });
 
 impl<R: Rdd> Coalesced<R> {

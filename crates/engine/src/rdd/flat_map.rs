@@ -23,6 +23,8 @@ pub struct FlatMap<R, E, F> {
     pub(super) function: Func<E, F>,
 }
 
+crate::rdd::debug_as_handle!(impl[R, E, F] FlatMap<R, E, F>);
+
 crate::ship!(impl[R: Ship, E: Data, F: 'static] FlatMap<R, E, F> { parent, handle, function });
 
 impl<R: Clone, E, F> Clone for FlatMap<R, E, F> {

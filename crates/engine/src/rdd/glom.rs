@@ -15,6 +15,8 @@ pub struct Glom<R> {
     handle: RddHandle,
 }
 
+crate::rdd::debug_as_handle!(impl[R] Glom<R>);
+
 crate::ship!(impl[R: Ship] Glom<R> { parent, handle });
 
 impl<R: Rdd> Glom<R> {

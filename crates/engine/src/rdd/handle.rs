@@ -1,5 +1,7 @@
 //! What the driver knows of an RDD: its place in the lineage, without types.
 
+mod debug;
+
 use std::{
     fmt,
     panic::Location,
@@ -25,6 +27,8 @@ use crate::{
     shuffle::ShuffleHandle,
 };
 
+pub(crate) use debug::debug_as_handle;
+
 /// The most partitions of one RDD. A shuffle keeps some bytes for each of them in every map task, and a job for each
 /// result.
 pub(crate) const MAX_PARTITIONS: u32 = 1 << 24;
@@ -38,6 +42,7 @@ pub(crate) const NO_PARTITIONS: &str = "rows need at least one partition";
 /// The identity of an RDD: shared by its clones, by every RDD made from it, and by the shuffles that read it.
 ///
 /// On an executor only the id and the number of partitions are known: an RDD cannot be used inside a task.
+#[must_use = "a handle only names an RDD"]
 #[derive(Clone)]
 pub struct RddHandle(Arc<Inner>);
 
@@ -264,8 +269,7 @@ impl HandleBuilder {
     /// The resource profile of its tasks.
     ///
     /// ```
-    /// # use firesteel::prelude::*;
-    /// # use firesteel_types::ProfileId;
+    /// # use firesteel::{ProfileId, prelude::*};
     /// # let ctx = Context::local(2)?;
     /// let mine = ctx.new_rdd("mine", 2).profile(ProfileId::DEFAULT).build();
     /// assert_eq!(mine.partitions(), 2);
@@ -638,11 +642,5 @@ impl Ship for RddHandle {
     fn thaw(input: &mut Thawing<'_>) -> Result<Self, ShipError> {
         let (id, partitions) = input.value()?;
         Ok(Self(Arc::new(Inner { id, partitions, driver: None })))
-    }
-}
-
-impl fmt::Debug for RddHandle {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(out, "{}[{}]", self.0.id, self.0.partitions)
     }
 }

@@ -19,6 +19,8 @@ pub struct Map<R, E, F> {
     pub(super) function: Func<E, F>,
 }
 
+crate::rdd::debug_as_handle!(impl[R, E, F] Map<R, E, F>);
+
 crate::ship!(impl[R: Ship, E: Data, F: 'static] Map<R, E, F> { parent, handle, function });
 
 impl<R: Clone, E, F> Clone for Map<R, E, F> {

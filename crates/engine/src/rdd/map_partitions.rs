@@ -21,6 +21,8 @@ pub struct MapPartitions<R, E, F> {
     pub(super) function: Func<E, F>,
 }
 
+crate::rdd::debug_as_handle!(impl[R, E, F] MapPartitions<R, E, F>);
+
 crate::ship!(impl[R: Ship, E: Data, F: 'static] MapPartitions<R, E, F> { parent, handle, function });
 
 impl<R: Clone, E, F> Clone for MapPartitions<R, E, F> {

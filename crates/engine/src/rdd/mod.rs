@@ -40,7 +40,7 @@ pub use filter::Filter;
 pub use flat_map::FlatMap;
 pub use glom::Glom;
 pub use handle::{HandleBuilder, Parent, RddHandle};
-pub(crate) use handle::{MAX_PARTITIONS, NO_PARTITIONS, PartitionData};
+pub(crate) use handle::{MAX_PARTITIONS, NO_PARTITIONS, PartitionData, debug_as_handle};
 pub use map::Map;
 pub use map_partitions::MapPartitions;
 pub use pipe::{Pipe, PipeCommand};

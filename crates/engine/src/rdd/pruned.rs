@@ -16,6 +16,8 @@ pub struct Pruned<R> {
     kept: PartitionValues<u32>,
 }
 
+crate::rdd::debug_as_handle!(impl[R] Pruned<R>);
+
 crate::ship!(impl[R: Ship] Pruned<R> { parent, handle, kept });
 
 impl<R: Rdd> Pruned<R> {

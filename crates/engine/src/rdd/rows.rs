@@ -1,6 +1,6 @@
 //! The rows of a partition without the type of what makes them.
 
-use std::{iter::FusedIterator, mem::needs_drop, ops::ControlFlow, vec};
+use std::{fmt, iter::FusedIterator, mem::needs_drop, ops::ControlFlow, vec};
 
 use firesteel_types::RddId;
 
@@ -26,6 +26,7 @@ const BATCH_ROWS_MAX: usize = 1024;
 /// assert_eq!(sums.collect()?, [3, 12]);
 /// # Ok::<(), firesteel::Error>(())
 /// ```
+#[must_use = "rows are computed when they are asked for"]
 pub struct Rows<'a, T> {
     source: Box<dyn Batches<T> + 'a>,
     batch: vec::IntoIter<T>,
@@ -113,6 +114,13 @@ fn pull<T>(source: &mut dyn Batches<T>, watch: Option<&Watch<'_>>, rows_max: usi
             Blame::new(*operator).on(|| source.next_batch(rows_max))
         }
         None => source.next_batch(rows_max),
+    }
+}
+
+impl<T> fmt::Debug for Rows<'_, T> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut fields = out.debug_struct("Rows");
+        fields.field("batch_rows", &self.batch_rows).field("is_ended", &self.is_ended).finish_non_exhaustive()
     }
 }
 

@@ -18,6 +18,8 @@ pub struct Sample<R> {
     seed: u64,
 }
 
+crate::rdd::debug_as_handle!(impl[R] Sample<R>);
+
 crate::ship!(impl[R: Ship] Sample<R> { parent, handle; values sampler, seed });
 
 impl<R: Rdd> Sample<R> {

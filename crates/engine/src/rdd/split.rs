@@ -20,6 +20,8 @@ pub struct Split<R> {
     seed: u64,
 }
 
+crate::rdd::debug_as_handle!(impl[R] Split<R>);
+
 crate::ship!(impl[R: Ship] Split<R> { parent, handle; values cell, seed });
 
 impl<R: Rdd> Split<R> {

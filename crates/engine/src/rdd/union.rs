@@ -23,6 +23,8 @@ pub struct Union<A, B> {
     layout: Layout,
 }
 
+crate::rdd::debug_as_handle!(impl[A, B] Union<A, B>);
+
 crate::ship!(impl[A: Ship, B: Ship] Union<A, B> { left, right, handle; values layout });
 
 impl<A: Rdd, B: Rdd<Item = A::Item>> Union<A, B> {
@@ -63,6 +65,8 @@ pub struct UnionMany<T: Data> {
     handle: RddHandle,
     layout: Layout,
 }
+
+crate::rdd::debug_as_handle!(impl[T: Data] UnionMany<T>);
 
 crate::ship!(impl[T: Data] UnionMany<T> { inputs, handle; values layout });
 

@@ -1,6 +1,6 @@
 //! Closures with an environment.
 
-use std::sync::Arc;
+use std::{fmt, sync::Arc};
 
 use super::{
     Filter, FlatMap, HandleBuilder, Map, MapPartitions, Rdd, Rows, ZipPartitions, zip_partitions::zipped,
@@ -29,6 +29,13 @@ use crate::{
 pub struct With<R, E> {
     rdd: R,
     env: Arc<E>,
+}
+
+/// Without the environment, which need not have it.
+impl<R: fmt::Debug, E> fmt::Debug for With<R, E> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.debug_struct("With").field("rdd", &self.rdd).finish_non_exhaustive()
+    }
 }
 
 impl<R: Rdd, E: Data> With<R, E> {

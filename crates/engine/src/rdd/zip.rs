@@ -18,6 +18,8 @@ pub struct Zip<A, B> {
     handle: RddHandle,
 }
 
+crate::rdd::debug_as_handle!(impl[A, B] Zip<A, B>);
+
 crate::ship!(impl[A: Ship, B: Ship] Zip<A, B> { left, right, handle });
 
 impl<A: Rdd, B: Rdd> Zip<A, B> {

@@ -21,6 +21,8 @@ pub struct ZipPartitions<A, B, E, F> {
     pub(super) function: Func<E, F>,
 }
 
+crate::rdd::debug_as_handle!(impl[A, B, E, F] ZipPartitions<A, B, E, F>);
+
 crate::ship!(impl[A: Ship, B: Ship, E: Data, F: 'static] ZipPartitions<A, B, E, F> { left, right, handle, function });
 
 impl<A: Clone, B: Clone, E, F> Clone for ZipPartitions<A, B, E, F> {

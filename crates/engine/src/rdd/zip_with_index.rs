@@ -24,6 +24,8 @@ pub struct ZipWithIndex<R> {
     numbers: PartitionValues<Numbers>,
 }
 
+crate::rdd::debug_as_handle!(impl[R] ZipWithIndex<R>);
+
 /// The numbers of one partition's rows.
 #[derive(Clone, Copy, Serialize, Deserialize)]
 struct Numbers {
@@ -45,7 +47,7 @@ impl<R: Rdd> ZipWithIndex<R> {
             Ok(Self { parent: rows, handle: builder.partition_data(numbers.data()).build(), numbers })
         };
         match parent.num_partitions() {
-            0 | 1 => call.start(parent, *Finish::new(move || made(Vec::new()))),
+            0 | 1 => call.start(parent, Finish::new(move || made(Vec::new()))),
             partitions => {
                 let counted = (0..partitions - 1).map(PartitionId).collect();
                 call.run_on(parent, Partitions::Listed(counted), CountRows, made)

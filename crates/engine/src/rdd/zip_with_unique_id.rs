@@ -14,6 +14,8 @@ pub struct ZipWithUniqueId<R> {
     handle: RddHandle,
 }
 
+crate::rdd::debug_as_handle!(impl[R] ZipWithUniqueId<R>);
+
 crate::ship!(impl[R: Ship] ZipWithUniqueId<R> { parent, handle });
 
 impl<R: Rdd> ZipWithUniqueId<R> {

@@ -25,6 +25,8 @@ pub struct Intersection<T: Data> {
     right: Input<(T, ()), (T, ())>,
 }
 
+crate::rdd::debug_as_handle!(impl[T: Data] Intersection<T>);
+
 crate::ship!(impl[T: Data] Intersection<T> { handle, left, right });
 
 impl<T: Data> Intersection<T> {

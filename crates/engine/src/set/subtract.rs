@@ -25,6 +25,8 @@ pub struct Subtract<T: Data> {
     right: Input<(T, ()), (T, ())>,
 }
 
+crate::rdd::debug_as_handle!(impl[T: Data] Subtract<T>);
+
 crate::ship!(impl[T: Data] Subtract<T> { handle, left, right });
 
 impl<T: Data> Subtract<T> {

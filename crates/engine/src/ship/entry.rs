@@ -1,6 +1,6 @@
 //! Entry points: functions named in a way that another process of the same executable understands.
 
-use std::{any::TypeId, mem::offset_of};
+use std::{any::TypeId, fmt, mem::offset_of};
 
 use super::{Frozen, Image, Ship, ShipError, Thawing, id_bytes, image::anchor};
 
@@ -65,6 +65,12 @@ impl<T: 'static> Entry<T> {
         // A record with the id of `T` is a `Record<T>`, whose function gives a `T` whichever way it was made for.
         let record = unsafe { &*std::ptr::with_exposed_provenance::<Record<T>>(address) };
         Some(Self(record))
+    }
+}
+
+impl<T: 'static> fmt::Debug for Entry<T> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "Entry<{}>", std::any::type_name::<T>())
     }
 }
 

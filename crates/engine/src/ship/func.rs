@@ -1,6 +1,6 @@
 //! Functions of the user: a type that ships for free, and the environment that travels with it.
 
-use std::{marker::PhantomData, ptr::NonNull, sync::Arc};
+use std::{fmt, marker::PhantomData, ptr::NonNull, sync::Arc};
 
 use firesteel_types::RddId;
 
@@ -74,6 +74,12 @@ fn conjure<F: Copy + 'static>() -> F {
     // is not invented either: this is called with a `Func` at hand. `Func::new` was given a value of `F`, in this
     // process, or in the driver's, which runs the same image: `thaw` compares the type that `freeze` wrote.
     unsafe { NonNull::<F>::dangling().read() }
+}
+
+impl<E, F> fmt::Debug for Func<E, F> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "Func<{}>", std::any::type_name::<F>())
+    }
 }
 
 impl<E: Data, F: 'static> Ship for Func<E, F> {

@@ -16,6 +16,7 @@ mod func;
 mod image;
 mod type_id;
 
+pub use crate::executor::Blame;
 pub use entry::{Entry, Thaw, ThawFn};
 pub use freeze::{Frozen, Ship, ShipError, Thawing};
 pub use func::{Func, captures_nothing};

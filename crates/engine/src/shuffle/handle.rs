@@ -1,6 +1,9 @@
 //! A shuffle as the driver knows it.
 
-use std::sync::{Arc, Weak};
+use std::{
+    fmt,
+    sync::{Arc, Weak},
+};
 
 use firesteel_types::{ShuffleDependency, ShuffleId};
 
@@ -10,6 +13,7 @@ use crate::{
 };
 
 /// A shuffle: the RDD whose rows it deals out, and what its map tasks run. Its output lives as long as the handle.
+#[must_use = "the output of a shuffle is removed when its last handle is dropped"]
 #[derive(Clone)]
 pub struct ShuffleHandle(Arc<Inner>);
 
@@ -68,6 +72,19 @@ impl ShuffleHandle {
             roll_back_on_mismatch: parent.driver().rolls_back_on_mismatch(),
             ..ShuffleDependency::new(*id, parent.id(), *reducers)
         }
+    }
+}
+
+/// Without the RDD behind it: a lineage may be longer than a stack is deep.
+impl fmt::Debug for ShuffleHandle {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Inner { id, parent, reducers, .. } = &*self.0;
+        let mut fields = out.debug_struct("ShuffleHandle");
+        fields
+            .field("id", id)
+            .field("parent", &parent.id())
+            .field("reducers", reducers)
+            .finish_non_exhaustive()
     }
 }
 

@@ -75,7 +75,7 @@ pub(super) fn save<R: Rdd, W: Writer<R::Item>>(
     let function = Save { folder: folder.clone(), rdd: rdd.handle().id(), writer };
     let (job, files) = submission(rdd, Partitions::All, function);
     let output = Output { folder: Some(folder), files, notes, is_complete: false };
-    call.start_with(rdd, job, Box::new(Publish(Some(output))))
+    call.start_with(rdd, job, Publish(Some(output)))
 }
 
 fn create_folder(path: &str, options: OutputOptions) -> Result<OutputFolder, IoError> {

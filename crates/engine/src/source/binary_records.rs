@@ -23,6 +23,8 @@ pub struct BinaryRecords {
     options: ReadOptions,
 }
 
+crate::rdd::debug_as_handle!(impl[] BinaryRecords);
+
 crate::ship!(impl[] BinaryRecords { handle, splits; values record_length, options });
 
 impl Context {

@@ -19,6 +19,8 @@ pub struct Empty<T> {
     rows: PhantomData<fn() -> T>,
 }
 
+crate::rdd::debug_as_handle!(impl[T] Empty<T>);
+
 impl<T> Clone for Empty<T> {
     fn clone(&self) -> Self {
         Self { handle: self.handle.clone(), rows: PhantomData }

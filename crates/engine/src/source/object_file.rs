@@ -27,6 +27,8 @@ pub struct ObjectFile<T> {
     rows: PhantomData<fn() -> T>,
 }
 
+crate::rdd::debug_as_handle!(impl[T] ObjectFile<T>);
+
 impl Context {
     /// The rows that [`save_as_object_file`](crate::SaveRdd::save_as_object_file) wrote, one partition for each file.
     ///

@@ -18,6 +18,8 @@ pub struct Parallelize<T> {
     slices: PartitionValues<Vec<T>>,
 }
 
+crate::rdd::debug_as_handle!(impl[T] Parallelize<T>);
+
 crate::ship!(impl[T: Data] Parallelize<T> { handle, slices });
 
 impl Context {

@@ -20,6 +20,8 @@ pub struct Range<N> {
     len: u64,
 }
 
+crate::rdd::debug_as_handle!(impl[N] Range<N>);
+
 crate::ship!(impl[N: Data] Range<N> { handle; values start, len });
 
 /// A number that a [`Range`] can count with.

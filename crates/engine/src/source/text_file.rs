@@ -22,6 +22,8 @@ pub struct TextFile {
     options: ReadOptions,
 }
 
+crate::rdd::debug_as_handle!(impl[] TextFile);
+
 crate::ship!(impl[] TextFile { handle, splits; values options });
 
 impl Context {

@@ -25,6 +25,8 @@ pub struct WholeFiles<C> {
     content: std::marker::PhantomData<fn() -> C>,
 }
 
+crate::rdd::debug_as_handle!(impl[C] WholeFiles<C>);
+
 /// What a whole file is read as: text or bytes.
 pub trait Content: crate::Data {
     #[doc(hidden)]
@@ -35,6 +37,8 @@ pub trait Content: crate::Data {
 
 /// A file to read. Opaque.
 #[doc(hidden)]
+#[derive(Debug)]
+#[expect(unnameable_types, reason = "nobody else can implement `Content`")]
 pub struct FileLocation<'a>(&'a Location, ReadOptions);
 
 impl Content for String {

@@ -16,6 +16,7 @@ mod cache;
 mod cancel;
 mod captures;
 mod checkpoint;
+mod errors;
 mod files;
 #[path = "../support/gate.rs"]
 mod gate;

@@ -35,8 +35,7 @@ impl Default for Retention {
 /// absent.
 ///
 /// ```
-/// use firesteel::listener::{JobStatus, ListenerBus, StatusStore, Wait};
-/// use firesteel_types::{JobId, ListenerEvent, Properties, Timestamp};
+/// use firesteel::{JobId, ListenerEvent, Properties, Timestamp, listener::{JobStatus, ListenerBus, StatusStore, Wait}};
 ///
 /// let store = StatusStore::default();
 /// let bus = ListenerBus::new();

@@ -1,5 +1,7 @@
 //! One sampler for both ways of sampling, chosen at run time.
 
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
 
 use super::bernoulli::{Bernoulli, BernoulliSample};
@@ -64,6 +66,16 @@ pub enum Sampled<I: Iterator> {
     Bernoulli(BernoulliSample<I>),
     /// With replacement.
     Poisson(PoissonSample<I>),
+}
+
+impl<I: Iterator> fmt::Debug for Sampled<I> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let way = match self {
+            Self::Bernoulli(_) => "Bernoulli",
+            Self::Poisson(_) => "Poisson",
+        };
+        out.debug_tuple(way).finish_non_exhaustive()
+    }
 }
 
 impl<I> Iterator for Sampled<I>

@@ -4,6 +4,7 @@
 //! goes to is decided elsewhere, and so is who may read it.
 
 use std::{
+    fmt,
     fs::{self, File},
     io::{self, BufWriter, Write},
     mem,
@@ -67,6 +68,13 @@ pub struct DiskStore {
 struct OnDisk {
     path: PathBuf,
     size: u64,
+}
+
+impl fmt::Debug for DiskStore {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut fields = out.debug_struct("DiskStore");
+        fields.field("blocks", &self.blocks.lock().len()).field("used", &self.used).finish_non_exhaustive()
+    }
 }
 
 impl DiskStore {

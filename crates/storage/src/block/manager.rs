@@ -126,6 +126,14 @@ pub struct BlockManagerParts {
     pub options: BlockOptions,
 }
 
+impl fmt::Debug for BlockManagerParts {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut fields = out.debug_struct("BlockManagerParts");
+        fields.field("executor", &self.executor).field("peer", &self.peer).field("options", &self.options);
+        fields.finish_non_exhaustive()
+    }
+}
+
 /// The blocks of one process.
 pub struct BlockManager {
     executor: ExecutorId,

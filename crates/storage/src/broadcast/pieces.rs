@@ -1,6 +1,6 @@
 //! Cutting a value's bytes into pieces ([`Cutter`]) and putting them together again ([`Manifest`]).
 
-use std::{io, io::Write, mem, ops::Range};
+use std::{fmt, io, io::Write, mem, ops::Range};
 
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
@@ -112,6 +112,13 @@ pub struct Cutter<F> {
     manifest: Manifest,
     full: F,
     current: Vec<u8>,
+}
+
+impl<F> fmt::Debug for Cutter<F> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut fields = out.debug_struct("Cutter");
+        fields.field("manifest", &self.manifest).finish_non_exhaustive()
+    }
 }
 
 impl<F: FnMut(u32, Bytes) -> io::Result<()>> Cutter<F> {

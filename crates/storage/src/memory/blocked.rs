@@ -40,6 +40,7 @@ pub fn blocked() -> Blocked {
 
 /// A task that waits for another one. Made by [`blocked`].
 #[must_use = "the task counts as waiting as long as this value lives"]
+#[derive(Debug)]
 pub struct Blocked {
     /// None if no task waits, or one that has no part in the division.
     manager: Option<Arc<MemoryManager>>,

@@ -11,6 +11,7 @@
 //! blocks there is always one that runs, unless they wait for each other's blocks in a circle, which a lineage has none of.
 
 use std::{
+    fmt,
     sync::{Arc, Weak},
     time::Duration,
 };
@@ -95,6 +96,12 @@ impl State {
     /// Whether a task other than the one that asks can get on, and so give memory back in time.
     fn another_runs(&self) -> bool {
         self.pools.tasks() > self.waiting + self.blocked + 1
+    }
+}
+
+impl fmt::Debug for MemoryManager {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.debug_struct("MemoryManager").field("usage", &self.usage()).finish_non_exhaustive()
     }
 }
 

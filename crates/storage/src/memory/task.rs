@@ -6,6 +6,7 @@
 use std::{
     borrow::Cow,
     cell::{Cell, RefCell},
+    fmt,
     rc::Rc,
     sync::Arc,
 };
@@ -68,6 +69,13 @@ pub(super) enum Standing {
     Covered,
     /// It holds so much more than was granted, and can have no more.
     Over(u64),
+}
+
+impl fmt::Debug for TaskMemory {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut fields = out.debug_struct("TaskMemory");
+        fields.field("attempt", &self.state.attempt).field("granted", &self.granted()).finish_non_exhaustive()
+    }
 }
 
 impl TaskMemory {

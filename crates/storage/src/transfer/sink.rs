@@ -1,6 +1,9 @@
 //! Where fetched blocks go: [`Sink`].
 
-use std::io::{self, Write};
+use std::{
+    fmt,
+    io::{self, Write},
+};
 
 use bytes::Bytes;
 
@@ -32,6 +35,15 @@ pub enum Destination {
     Memory,
     /// To a writer, a piece at a time: for blocks too large for memory.
     Writer(Box<dyn Write + Send>),
+}
+
+impl fmt::Debug for Destination {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(match self {
+            Self::Memory => "Memory",
+            Self::Writer(_) => "Writer",
+        })
+    }
 }
 
 /// A block that arrived.

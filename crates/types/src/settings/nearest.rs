@@ -8,8 +8,7 @@ const SPARKS: &str = "spark.";
 /// The known key nearest to an unknown `key`, for the suggestion in an error message.
 ///
 /// ```
-/// use firesteel_types::settings::nearest;
-///
+/// # use firesteel_types::settings::nearest;
 /// assert_eq!(nearest("spark.task.maxFailures"), Some("firesteel.task.maxFailures"));
 /// assert_eq!(nearest("firesteel.task.maxFailure"), Some("firesteel.task.maxFailures"));
 /// assert_eq!(nearest("firesteel.yarn.queue"), None);

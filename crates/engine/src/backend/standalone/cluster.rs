@@ -49,6 +49,7 @@ use crate::{
     },
     logging::notice,
     protocol::{ToDriver, ToExecutor, line_conf},
+    security,
     sent_files::sent_files,
 };
 
@@ -92,13 +93,13 @@ impl Cluster {
                 let local = local_cluster(conf, LocalClusterConf::new(*workers, *cores, *memory_mib))?;
                 (local.cluster.security(), Some(local))
             }
-            _ => (conf.security()?, None),
+            _ => (security::of_conf(conf)?, None),
         };
         // An executor that is too small would be started again and again, and end each time.
         check_executor_memory(conf, executor_memory_mib(conf, &master))?;
         let host = driver_host(conf, &master);
         let listens_at = conf.get(settings::DRIVER_BIND_ADDRESS).unwrap_or_else(|| host.clone());
-        security.check_listen(&listens_at, 0).map_err(|error| Error::invalid(error.to_string()))?;
+        security.check_listen(&listens_at, 0).map_err(|error| Error::security(error.to_string()))?;
         let links = Arc::<Links>::default();
         let blocks = Arc::new(BlockRegistry::new(links.clone()));
         let client = Arc::<LateClient>::default();
@@ -171,7 +172,7 @@ impl Cluster {
         client.machine.registration_timeout = shared.conf.get(settings::REGISTRATION_TIMEOUT);
         client.security = self.security.clone();
         let client = AppClient::start(client, events.clone())
-            .map_err(|error| Error::invalid(format!("cannot register with a master: {error}")))?;
+            .map_err(|error| Error::NoMaster { what: format!("cannot register with a master: {error}") })?;
         let client = Arc::new(client);
         shared.start_chores(client.clone()).map_err(system)?;
         let local = self.local.take();
@@ -182,19 +183,18 @@ impl Cluster {
                 local.cluster.stop();
             }
         }));
-        let no_cluster = |why| Error::invalid(format!("the application has no cluster: {why}"));
         let app = events.wait().map_err(|why| {
             let master = &self.master;
-            Error::invalid(format!(
-                "no master at {master} has taken the application: {why}; is one running there?"
-            ))
+            let what =
+                format!("no master at {master} has taken the application: {why}; is one running there?");
+            Error::NoMaster { what }
         })?;
         let mut questions = SubmitConf::new(masters);
         questions.security = self.security.clone();
         shared.watch_wait(app, SubmitClient::new(questions)).map_err(system)?;
         self.wait_for_executors(driver);
         match shared.failure.get() {
-            Some(why) => Err(no_cluster(why.clone())),
+            Some(why) => Err(Error::no_cluster(format!("the application has no cluster: {why}"))),
             None => Ok(()),
         }
     }
@@ -227,7 +227,7 @@ impl Cluster {
         let small = |number: u32| u16::try_from(number).unwrap_or(u16::MAX);
         let (port, tries) = (conf.get(settings::DRIVER_PORT), conf.get(settings::PORT_MAX_RETRIES));
         Listener::bind(&self.listens_at, small(port), small(tries), secrets, services)
-            .map_err(|error| Error::invalid(format!("the driver cannot listen: {error}")))
+            .map_err(|error| Error::CannotListen { what: format!("the driver cannot listen: {error}") })
     }
 
     /// What workers run as an executor: this very executable.
@@ -421,7 +421,7 @@ fn executor_memory_mib(conf: &Conf, master: &MasterUrl) -> u64 {
 /// since workers do not remove all that they make there.
 fn local_cluster(conf: &Conf, size: LocalClusterConf) -> Result<OwnCluster> {
     let failed = |error: &dyn std::error::Error| {
-        Error::invalid(format!("cannot start a local cluster: {}", with_causes(error)))
+        Error::no_cluster(format!("cannot start a local cluster: {}", with_causes(error)))
     };
     let folders = match conf.get(settings::LOCAL_DIR) {
         None => None,

@@ -50,7 +50,7 @@ impl Start {
         let folders = text("FIRESTEEL_LOCAL_DIRS")?;
         let secret = text(SECRET)?;
         let secret =
-            Secret::from_hex(&secret).map_err(|error| Error::invalid(format!("{SECRET}: {error}")))?;
+            Secret::from_hex(&secret).map_err(|error| Error::security(format!("{SECRET}: {error}")))?;
         Ok(Self {
             executor: ExecutorId(value(EXECUTOR)?),
             app: AppId::from(text("FIRESTEEL_APP_ID")?.as_str()),

@@ -29,6 +29,8 @@ macro_rules! cogroup {
             $($side: Input<(K, $value), (K, $value)>,)*
         }
 
+        crate::rdd::debug_as_handle!(impl[K: Data, $($value: Data),*] $name<K, $($value),*>);
+
         crate::ship!(impl[K: Data, $($value: Data),*] $name<K, $($value),*> { handle, $($side),* });
 
         impl<K: Data, $($value: Data),*> Clone for $name<K, $($value),*> {

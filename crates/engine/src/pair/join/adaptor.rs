@@ -27,6 +27,8 @@ pub struct Join<K: Data, V: Data, W: Data, J> {
     kind: Kind<J>,
 }
 
+crate::rdd::debug_as_handle!(impl[K: Data, V: Data, W: Data, J] Join<K, V, W, J>);
+
 /// The kind of a join, which is a type and no value.
 struct Kind<J>(PhantomData<fn() -> J>);
 

@@ -25,6 +25,8 @@ pub struct SubtractByKey<K: Data, V: Data, W: Data> {
     right: Input<(K, W), (K, W)>,
 }
 
+crate::rdd::debug_as_handle!(impl[K: Data, V: Data, W: Data] SubtractByKey<K, V, W>);
+
 crate::ship!(impl[K: Data, V: Data, W: Data] SubtractByKey<K, V, W> { handle, left, right });
 
 impl<K: Data, V: Data, W: Data> Clone for SubtractByKey<K, V, W> {

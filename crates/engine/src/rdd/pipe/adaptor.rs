@@ -23,6 +23,8 @@ pub struct Pipe<R> {
     command: PipeCommand,
 }
 
+crate::rdd::debug_as_handle!(impl[R] Pipe<R>);
+
 crate::ship!(impl[R: Ship] Pipe<R> { parent, handle; values command });
 
 impl<R: Rdd<Item: Display>> Pipe<R> {
