@@ -47,6 +47,7 @@ mod error;
 mod executor;
 #[cfg(test)]
 mod fuzz;
+mod job;
 mod logging;
 mod pair;
 mod partitioner;
@@ -69,8 +70,8 @@ mod ui;
 
 pub use accumulator::{Accumulate, Accumulator, Collection, DoubleSum, LongSum};
 pub use action::{
-    Actions, CountActions, FoldActions, JobHandle, JobProgress, JobState, LocalRows, Number, NumericActions,
-    OrderActions, PairActions, PartialResult,
+    Actions, CountActions, FoldActions, LocalRows, Number, NumericActions, OrderActions, PairActions,
+    PartialResult,
 };
 #[cfg(feature = "allocator")]
 pub use allocator::Allocator;
@@ -98,6 +99,7 @@ pub use firesteel_types::{
     ShuffleId, StageAttemptId, StageId, StageInfo, StorageLevel, TaskEndReason, TaskFailure, TaskIndex,
     TaskInfo, TaskLocation, TaskMetrics, Timestamp, UnknownStorageLevel,
 };
+pub use job::{JobHandle, JobProgress, JobState};
 pub use logging::init_logging;
 pub use pair::{
     Cogroup, Cogroup3, Cogroup4, Combined, Combiner, Distinct, Emit, FilterByRange, FlatMapValues, FullOuter,

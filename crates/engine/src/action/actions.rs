@@ -3,13 +3,14 @@
 use serde::{Serialize, de::DeserializeOwned};
 
 use super::{
-    Call, JobHandle, LocalRows,
+    LocalRows,
     collect::{Collect, Count, concat},
     sample::SampleSteps,
     take::TakeSteps,
 };
 use crate::{
     Result,
+    job::{Call, JobHandle},
     rdd::{Rdd, Rows, Transform},
     ship::captures_nothing,
 };

@@ -5,11 +5,11 @@ use std::{sync::Arc, time::Duration};
 use firesteel_scheduler::Partitions;
 use parking_lot::Mutex;
 
-use super::{Call, Finish, JobFunction, JobHandle, submission};
 use crate::{
     Error, Result,
     contain::{contain, discard},
     driver::Collected,
+    job::{Call, Finish, JobFunction, JobHandle, submission},
     rdd::Rdd,
 };
 use firesteel_stats::ApproximateEvaluator;

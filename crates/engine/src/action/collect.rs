@@ -1,7 +1,6 @@
 //! Job functions that give rows as they are, or how many there are.
 
-use super::JobFunction;
-use crate::{data::Data, executor::TaskContext};
+use crate::{data::Data, executor::TaskContext, job::JobFunction};
 
 /// Counts rows.
 #[derive(Clone)]

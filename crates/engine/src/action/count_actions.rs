@@ -3,12 +3,13 @@
 use std::{collections::HashMap, hash::Hash, time::Duration};
 
 use super::{
-    Call, JobFunction, JobHandle, PartialResult,
+    PartialResult,
     collect::{Collect, Count},
 };
 use crate::{
     Error, Result,
     executor::TaskContext,
+    job::{Call, JobFunction, JobHandle},
     pair::PairRdd,
     rdd::{Rdd, Transform},
 };

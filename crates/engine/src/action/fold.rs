@@ -5,11 +5,12 @@
 
 use std::sync::Arc;
 
-use super::{Call, JobFunction, JobHandle, fours};
+use super::fours;
 use crate::{
     Result,
     data::Data,
     executor::TaskContext,
+    job::{Call, JobFunction, JobHandle},
     rdd::Rdd,
     ship::{Func, Ship},
 };

@@ -1,9 +1,9 @@
 //! The actions that make one value of all rows.
 
-use super::JobHandle;
 use crate::{
     Result,
     data::Data,
+    job::JobHandle,
     rdd::{Rdd, Transform},
     ship::captures_nothing,
 };

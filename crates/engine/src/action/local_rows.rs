@@ -4,8 +4,12 @@ use std::{fmt, vec};
 
 use firesteel_scheduler::RowsSeen;
 
-use super::{Call, Finish, collect::Collect, run::listed, submission};
-use crate::{Result, rdd::Rdd};
+use super::collect::Collect;
+use crate::{
+    Result,
+    job::{Call, Finish, listed, submission},
+    rdd::Rdd,
+};
 
 /// The rows of an RDD in the order of its partitions. Made by
 /// [`to_local_iterator`](crate::Actions::to_local_iterator).

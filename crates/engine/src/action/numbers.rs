@@ -4,8 +4,15 @@ use std::sync::Arc;
 
 use firesteel_scheduler::Partitions;
 
-use super::{JobFunction, Next, Steps, fours, submission};
-use crate::{Error, Result, data::Data, driver::Collected, executor::TaskContext, rdd::Rdd};
+use super::fours;
+use crate::{
+    Error, Result,
+    data::Data,
+    driver::Collected,
+    executor::TaskContext,
+    job::{JobFunction, Next, Steps, submission},
+    rdd::Rdd,
+};
 use firesteel_stats::{Buckets, Histogram, StatCounter, ValueRange};
 
 /// A number that rows can be, for [`NumericActions`](crate::NumericActions).

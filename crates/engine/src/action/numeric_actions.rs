@@ -3,10 +3,14 @@
 use std::time::Duration;
 
 use super::{
-    Call, JobHandle, Number, PartialResult,
+    Number, PartialResult,
     numbers::{CountByBucket, EvenSteps, Stats, Sum, add_counts, merge},
 };
-use crate::{Error, Result, rdd::Rdd};
+use crate::{
+    Error, Result,
+    job::{Call, JobHandle},
+    rdd::Rdd,
+};
 use firesteel_stats::{BoundedDouble, Buckets, HistogramError, MeanEvaluator, StatCounter, SumEvaluator};
 
 /// What measures rows that are numbers.

@@ -8,11 +8,11 @@ use std::{
 
 use firesteel_scheduler::Partitions;
 
-use super::{Call, JobFunction, JobHandle, run::listed};
 use crate::{
     Result,
     data::Data,
     executor::TaskContext,
+    job::{Call, JobFunction, JobHandle, listed},
     rdd::Rdd,
     ship::{Frozen, Func, Ship, ShipError, Thawing},
 };

@@ -5,9 +5,9 @@ use std::{
     sync::Arc,
 };
 
-use super::{Call, JobHandle};
 use crate::{
     Result,
+    job::{Call, JobHandle},
     rdd::{Rdd, Transform},
     ship::captures_nothing,
 };

@@ -5,14 +5,13 @@ use std::{collections::HashMap, hash::Hash, sync::Arc};
 use firesteel_scheduler::Partitions;
 
 use super::{
-    Call, JobHandle,
     collect::{Collect, concat},
     fold::FoldRows,
-    run::listed,
 };
 use crate::{
     Result,
     data::Data,
+    job::{Call, JobHandle, listed},
     pair::PairRdd,
     partitioner::AnyPartitioner,
     rdd::{Rdd, Transform},

@@ -5,11 +5,11 @@ use std::sync::Arc;
 use firesteel_scheduler::Partitions;
 use serde::{Serialize, de::DeserializeOwned};
 
-use super::{Call, JobFunction, JobHandle, run::listed};
 use crate::{
     Result,
     data::Data,
     executor::TaskContext,
+    job::{Call, JobFunction, JobHandle, listed},
     rdd::{Rdd, Rows},
     ship::{Frozen, Func, Ship, ShipError, Thawing},
 };

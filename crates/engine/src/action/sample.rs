@@ -4,12 +4,15 @@ use std::sync::Arc;
 
 use firesteel_scheduler::Partitions;
 
-use super::{
-    JobFunction, Next, Steps,
-    collect::{Collect, Count, concat, gather},
-    submission,
+use super::collect::{Collect, Count, concat, gather};
+use crate::{
+    Error, Result,
+    data::Data,
+    driver::Collected,
+    executor::TaskContext,
+    job::{JobFunction, Next, Steps, submission},
+    rdd::Rdd,
 };
-use crate::{Error, Result, data::Data, driver::Collected, executor::TaskContext, rdd::Rdd};
 use firesteel_stats::sampling::{Replacement, Sampler, TakeSamplePlan, derive_seed, draw_exactly};
 
 /// The jobs of `take_sample`: count the rows, sample them with a fraction that is almost surely enough, and again with

@@ -4,8 +4,15 @@ use std::sync::Arc;
 
 use firesteel_types::settings;
 
-use super::{JobFunction, Next, Steps, collect::gather, run::listed, submission};
-use crate::{Result, data::Data, driver::Collected, executor::TaskContext, rdd::Rdd};
+use super::collect::gather;
+use crate::{
+    Result,
+    data::Data,
+    driver::Collected,
+    executor::TaskContext,
+    job::{JobFunction, Next, Steps, listed, submission},
+    rdd::Rdd,
+};
 use firesteel_stats::{TakePlan, TakeSettings};
 
 /// The jobs of `take`: the first partition, then more of them as long as rows are missing.

@@ -5,11 +5,12 @@ use std::sync::Arc;
 use firesteel_types::PartitionId;
 use serde::{Deserialize, Serialize};
 
-use super::{Call, JobFunction, JobHandle, collect::Collect};
+use super::collect::Collect;
 use crate::{
     Result,
     data::Data,
     executor::TaskContext,
+    job::{Call, JobFunction, JobHandle},
     pair::{Combined, Reduce},
     partitioner::{KeyPartitioner, Partitioner},
     rdd::{BoxRdd, Rdd, RddHandle, Transform},

@@ -4,10 +4,11 @@ use std::cmp::{Ordering, Reverse};
 
 use serde::{Serialize, de::DeserializeOwned};
 
-use super::{Call, JobHandle, fold::FoldRows, order::Keyed};
+use super::{fold::FoldRows, order::Keyed};
 use crate::{
     Result,
     data::Data,
+    job::{Call, JobHandle},
     rdd::{Rdd, Rows, With},
 };
 

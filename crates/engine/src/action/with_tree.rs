@@ -1,13 +1,13 @@
 //! Actions that merge in a tree and whose functions need an environment.
 
 use super::{
-    Call, JobHandle,
     fold::{FoldRows, ReduceRows},
     tree::{LastStep, Shape},
 };
 use crate::{
     Result,
     data::Data,
+    job::{Call, JobHandle},
     rdd::{Rdd, With},
 };
 

@@ -10,8 +10,8 @@ use super::checkpointed::{Checkpointed, Source};
 use super::metadata::{CheckpointMetadata, METADATA};
 use crate::{
     Error, Result,
-    action::{Call, JobFunction},
     executor::TaskContext,
+    job::{Call, JobFunction},
     partitioner::AnyPartitioner,
     rdd::Rdd,
     sink::save_objects,

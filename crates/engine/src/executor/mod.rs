@@ -1,6 +1,5 @@
 //! Running tasks: the context a task sees, the one place where its end is caught, and what it shares with others.
 
-mod blame;
 mod context;
 mod disk;
 mod environment;
@@ -17,7 +16,6 @@ mod slots;
 mod task_process;
 mod unwind;
 
-pub use blame::Blame;
 pub use context::TaskContext;
 pub(crate) use context::TaskIdentity;
 pub(crate) use disk::Disk;

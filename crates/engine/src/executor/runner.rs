@@ -14,11 +14,12 @@ use firesteel_scheduler::TaskDescription;
 use firesteel_storage::codec::CodecError;
 use firesteel_types::{AttemptId, Properties, RddId, TaskFailure, TaskMetrics};
 
-use super::{Abort, Environment, KillSwitch, TaskContext, TaskIdentity, abort_task, blame, hook, memory};
+use super::{Abort, Environment, KillSwitch, TaskContext, TaskIdentity, abort_task, hook, memory};
 use crate::{
     accumulator::Updates,
     backend::TaskData,
     contain::{contain, discard, payload_text},
+    ship::take_blamed,
     stage::{Form, StageProgram, TaskOutput},
 };
 
@@ -149,7 +150,7 @@ impl Executor {
         }
         TaskContext::set_current(Some(task.clone()));
         // What the task before left behind is not this one's.
-        drop((blame::take_blamed(), hook::take()));
+        drop((take_blamed(), hook::take()));
         let began = Instant::now();
         let ended = catch_unwind(AssertUnwindSafe(|| {
             task.check();
@@ -241,7 +242,7 @@ fn unserializable(error: &CodecError) -> TaskFailure {
 
 /// What an unwound task reports: an order to end wins over all else, then a lost map output, then the error itself.
 fn failure_of(task: &TaskContext, payload: Box<dyn std::any::Any + Send>) -> (TaskFailure, Option<RddId>) {
-    let blamed = blame::take_blamed();
+    let blamed = take_blamed();
     let panic = hook::take();
     if let Some(reason) = task.kill_reason() {
         discard(payload);

@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{
     Parent, RangePartitioner, RddHandle,
-    action::{JobFunction, ResultTask},
+    job::{JobFunction, ResultTask},
     prelude::*,
     stage::{freeze_program, thaw_program},
 };

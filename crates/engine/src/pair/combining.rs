@@ -9,11 +9,9 @@ use std::{
 use hashbrown::HashTable;
 
 use super::{
-    Combine, Combiner,
-    combine::{PREFETCH_ROWS, Places},
+    Combiner,
     gathered::Gathered,
     pieces::{PIECES, Pieces},
-    sought::{Owned, Sought},
 };
 use crate::{
     data::Data,
@@ -21,7 +19,7 @@ use crate::{
     partitioner::KeyPartitioner,
     ship::{Frozen, Ship, ShipError, Thawing},
     shuffle::{Buckets, MapSide},
-    spill::Watch,
+    spill::{CombineTable, Lookup, Owned, PREFETCH_ROWS, Places, Watch},
 };
 
 /// The map side of a shuffle whose values are combined before they are dealt.
@@ -68,7 +66,7 @@ const TABLE_BYTES: usize = 8 << 20;
 /// the same rows in the same order.
 pub(super) struct Combining<'a, 'b, K, V, A: Combiner<V>, T, D> {
     combiner: &'b A,
-    table: Combine<K, A::Combined>,
+    table: CombineTable<K, A::Combined>,
     gathered: Gathered<(Owned<K>, V)>,
     pieces: Option<Pieces<K, V, A::Combined>>,
     buckets: Buckets<'a, T>,
@@ -92,7 +90,7 @@ where
     pub(super) fn new(combiner: &'b A, buckets: Buckets<'a, T>, deal: D, task: &'a TaskContext) -> Self {
         let watch = Watch::new("combining by key before the shuffle", task);
         let gathered = Gathered::new(if Self::IS_GATHERING { PREFETCH_ROWS } else { 0 });
-        Self { combiner, table: Combine::default(), gathered, pieces: None, buckets, deal, watch }
+        Self { combiner, table: CombineTable::default(), gathered, pieces: None, buckets, deal, watch }
     }
 
     #[inline]
@@ -111,7 +109,7 @@ where
     }
 
     /// Brings rows in whose keys lie elsewhere.
-    pub(super) fn bring_borrowed<S: Sought<K> + Copy>(&mut self, rows: &mut Vec<(S, V)>) {
+    pub(super) fn bring_borrowed<S: Lookup<K> + Copy>(&mut self, rows: &mut Vec<(S, V)>) {
         let (create, add) = functions(self.combiner);
         if Self::HAS_PIECES {
             rows.drain(..).for_each(|(key, value)| self.bring(key.into_key(), value));

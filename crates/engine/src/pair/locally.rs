@@ -2,12 +2,13 @@
 
 use std::{collections::HashMap, hash::Hash};
 
-use super::{Combine, Combiner};
+use super::Combiner;
 use crate::{
-    action::{Call, JobFunction, JobHandle},
     data::Data,
     executor::TaskContext,
+    job::{Call, JobFunction, JobHandle},
     rdd::Rdd,
+    spill::CombineTable,
 };
 
 /// Runs a job that combines the values of each key in every partition, and merges the partitions on the driver.
@@ -23,7 +24,7 @@ where
 {
     let merge = combiner.clone();
     call.run(rdd, CombineRows { combiner }, move |parts| {
-        let mut rows = Combine::with_capacity(parts.iter().map(Vec::len).max().unwrap_or(0));
+        let mut rows = CombineTable::with_capacity(parts.iter().map(Vec::len).max().unwrap_or(0));
         for (key, value) in parts.into_iter().flatten() {
             rows.bring(key, value, |value| value, |one, two| merge.merge(one, two));
         }
@@ -42,7 +43,7 @@ impl<K: Data + Hash + Eq, V: Data, A: Combiner<V>> JobFunction<(K, V)> for Combi
     type Output = Vec<(K, A::Combined)>;
 
     fn run(&self, rows: impl Iterator<Item = (K, V)>, _task: &TaskContext) -> Self::Output {
-        let mut combined = Combine::default();
+        let mut combined = CombineTable::default();
         let (create, add) = (|value| self.combiner.create(value), |one, value| self.combiner.add(one, value));
         rows.for_each(|(key, value)| combined.bring(key, value, create, add));
         combined.into_rows().collect()

@@ -4,7 +4,7 @@ use std::{fmt, hash::Hash, marker::PhantomData};
 
 use super::{
     Combined, Combiner, Input, Reduce, combining::Combining, default_partitioner, gathered::Gathered,
-    input::shuffle, sought::Borrowed,
+    input::shuffle,
 };
 use crate::{
     data::Data,
@@ -13,6 +13,7 @@ use crate::{
     rdd::{Rdd, With},
     ship::{Frozen, Func, Ship, ShipError, Thawing},
     shuffle::{Buckets, MapSide},
+    spill::Borrowed,
 };
 use firesteel_storage::memory::BatchLimit;
 

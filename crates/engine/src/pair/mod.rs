@@ -3,7 +3,6 @@
 //! `README.md` beside this file explains how keyed operators work.
 
 mod cogroup;
-mod combine;
 mod combined;
 mod combiner;
 mod combining;
@@ -23,17 +22,16 @@ mod pair_rdd;
 mod partitioned;
 mod pieces;
 mod project;
+mod range_sample;
 mod rearrange;
 mod repartitioned;
 mod sample_by_key;
 mod sorted;
 mod sorted_in_ranges;
-mod sought;
 mod with_pairs;
 
 pub(crate) use cogroup::two_sides;
 pub use cogroup::{Cogroup, Cogroup3, Cogroup4};
-pub(crate) use combine::Combine;
 pub use combined::Combined;
 pub use combiner::Combiner;
 pub(crate) use combiner::{Aggregate, ByParts, CountApproxDistinct, Reduce};

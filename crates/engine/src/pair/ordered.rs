@@ -5,8 +5,8 @@ use std::ops::RangeBounds;
 use super::{FilterByRange, Sorted};
 use crate::{
     Result,
-    action::{Call, JobHandle},
     data::Data,
+    job::{Call, JobHandle},
     partitioner::{KeyPartitioner, Order, RangePartitioner},
     rdd::Rdd,
 };

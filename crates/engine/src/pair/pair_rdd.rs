@@ -8,8 +8,8 @@ use super::{
 };
 use crate::{
     Error, Result,
-    action::JobHandle,
     data::Data,
+    job::JobHandle,
     partitioner::KeyPartitioner,
     rdd::{Rdd, Transform},
     ship::captures_nothing,

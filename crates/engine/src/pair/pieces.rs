@@ -4,11 +4,10 @@ use std::hash::Hash;
 
 use hashbrown::HashTable;
 
-use super::{
-    combine::{Combine, bring_into, bytes_of},
-    sought::Owned,
+use crate::{
+    partitioner::hash_of,
+    spill::{CombineTable, Owned, Size, bring_into, bytes_of},
 };
-use crate::{partitioner::hash_of, spill::Size};
 
 /// How many pieces there are: what a processor can write to in turn without losing its place.
 pub(super) const PIECES: usize = 256;
@@ -33,7 +32,7 @@ pub(super) struct Pieces<K, V, C> {
 
 impl<K: Hash + Eq, V, C: Clone> Pieces<K, V, C> {
     /// The pieces of a table.
-    pub(super) fn of(table: Combine<K, C>) -> Self {
+    pub(super) fn of(table: CombineTable<K, C>) -> Self {
         let keys = table.len() / PIECES;
         // A little more than the mean, so that the usual spread does not make pieces grow.
         let mut tables: Vec<_> = (0..PIECES).map(|_| HashTable::with_capacity(keys + keys / 4)).collect();
@@ -136,7 +135,7 @@ mod tests {
         let row = |x: u64| (x * x % 10_007 % KEYS, [x; 64]);
         let (create, add) =
             (|[x, ..]: [u64; 64]| vec![x], |list: Vec<u64>, [x, ..]: [u64; 64]| [list, vec![x]].concat());
-        let mut table = Combine::default();
+        let mut table = CombineTable::default();
         (0..20_000).map(row).for_each(|(key, value)| table.bring(key, value, create, add));
 
         let mut pieces = Pieces::of(table);
@@ -155,7 +154,7 @@ mod tests {
     #[test]
     fn what_waits_takes_no_more_than_what_is_combined_and_all_of_it_is_counted() {
         fn check<V: Clone, C: Clone>(keys: u64, value: V, combined: C) {
-            let mut pieces = Pieces::of(Combine::<u64, C>::default());
+            let mut pieces = Pieces::of(CombineTable::<u64, C>::default());
             for round in 0..4 {
                 for key in 0..keys {
                     pieces.bring((key, value.clone()), |_| combined.clone(), |combined, _| combined);

@@ -7,8 +7,8 @@ use super::{
 };
 use crate::{
     Result,
-    action::{Call, JobHandle},
     data::Data,
+    job::{Call, JobHandle},
     partitioner::{KeyPartitioner, Order, RangePartitioner},
     rdd::{Parent, Rdd, Transform, With},
     ship::captures_nothing,

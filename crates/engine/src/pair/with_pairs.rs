@@ -8,8 +8,8 @@ use super::{
 };
 use crate::{
     Result,
-    action::{Call, JobHandle},
     data::Data,
+    job::{Call, JobHandle},
     partitioner::KeyPartitioner,
     rdd::{Rdd, With},
     ship::Func,

@@ -5,7 +5,6 @@ mod hash;
 mod key;
 mod order;
 mod range;
-mod range_sample;
 mod total_ord;
 
 pub use any::AnyPartitioner;

@@ -5,7 +5,7 @@ use std::{fmt, marker::PhantomData, ptr::NonNull, sync::Arc};
 use firesteel_types::RddId;
 
 use super::{Frozen, Ship, ShipError, Thawing, id_bytes};
-use crate::{data::Data, executor::Blame};
+use crate::{data::Data, ship::Blame};
 
 /// A user's function with its environment and the operator that it belongs to.
 ///

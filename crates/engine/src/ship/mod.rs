@@ -10,13 +10,15 @@
 //! was written, and values are read by the codec of all rows, each to its end. Does not open sockets and does not check
 //! that both sides run the same build; the handshake between driver and executor does.
 
+mod blame;
 mod entry;
 mod freeze;
 mod func;
 mod image;
 mod type_id;
 
-pub use crate::executor::Blame;
+pub use blame::Blame;
+pub(crate) use blame::take_blamed;
 pub use entry::{Entry, Thaw, ThawFn};
 pub use freeze::{Frozen, Ship, ShipError, Thawing};
 pub use func::{Func, captures_nothing};

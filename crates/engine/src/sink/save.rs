@@ -7,10 +7,10 @@ use firesteel_types::RddId;
 
 use crate::{
     Result,
-    action::{Call, JobFunction, JobHandle, Next, Steps, submission},
     data::Data,
     driver::Collected,
     executor::{Abort, TaskContext, abort_task},
+    job::{Call, JobFunction, JobHandle, Next, Steps, submission},
     rdd::Rdd,
     ship::Ship,
     source::or_abort,

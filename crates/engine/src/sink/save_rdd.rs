@@ -5,7 +5,7 @@ use std::fmt::Display;
 use super::save::{Lines, save, save_objects};
 use crate::{
     Codec, Result,
-    action::{Call, JobHandle},
+    job::{Call, JobHandle},
     rdd::Rdd,
 };
 use firesteel_files::OutputOptions;

@@ -2,14 +2,11 @@
 
 use firesteel_types::PartitionId;
 
-use super::{
-    PartitionValues,
-    batches::{batches, or_abort},
-};
+use super::batches::{batches, or_abort};
 use crate::{
     Context, Result,
     executor::TaskContext,
-    rdd::{Rdd, RddHandle},
+    rdd::{PartitionValues, Rdd, RddHandle},
 };
 use firesteel_files::{FileSplit, ReadOptions, RecordReader, expand_decoded, plan_record_splits};
 

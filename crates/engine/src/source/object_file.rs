@@ -4,15 +4,12 @@ use std::marker::PhantomData;
 
 use firesteel_types::PartitionId;
 
-use super::{
-    PartitionValues,
-    batches::{batches, or_abort},
-};
+use super::batches::{batches, or_abort};
 use crate::{
     Context, Result,
     data::Data,
     executor::TaskContext,
-    rdd::{Rdd, RddHandle},
+    rdd::{PartitionValues, Rdd, RddHandle},
     ship::{Frozen, Ship, ShipError, Thawing},
 };
 use firesteel_files::{FileSplit, ObjectReader, ReadOptions, expand};

@@ -2,12 +2,11 @@
 
 use firesteel_types::PartitionId;
 
-use super::PartitionValues;
 use crate::{
     Context,
     data::Data,
     executor::TaskContext,
-    rdd::{MAX_PARTITIONS, NO_PARTITIONS, Rdd, RddHandle},
+    rdd::{MAX_PARTITIONS, NO_PARTITIONS, PartitionValues, Rdd, RddHandle},
 };
 
 /// An [`Rdd`] over a collection that the driver holds. Made by [`Context::parallelize`].

@@ -2,11 +2,11 @@
 
 use firesteel_types::PartitionId;
 
-use super::{PartitionValues, batches::or_abort};
+use super::batches::or_abort;
 use crate::{
     Context, Result,
     executor::TaskContext,
-    rdd::{Rdd, RddHandle},
+    rdd::{PartitionValues, Rdd, RddHandle},
     ship::Ship,
 };
 use firesteel_files::{

@@ -7,8 +7,10 @@
 
 #[cfg(test)]
 mod chance;
+mod combine_table;
 mod fold;
 mod kept;
+mod lookup;
 mod row_file;
 mod sort;
 mod split_files;
@@ -17,8 +19,10 @@ mod watch;
 
 #[cfg(test)]
 pub(crate) use chance::{strikes, with_random_spills};
+pub(crate) use combine_table::{CombineTable, PREFETCH_ROWS, Places, bring_into, bytes_of};
 pub(crate) use fold::Fold;
 pub(crate) use kept::Kept;
+pub(crate) use lookup::{Borrowed, Lookup, Owned};
 pub(crate) use row_file::{RowFile, RowFileWriter};
 pub(crate) use sort::SpillSort;
 use split_files::SplitFiles;

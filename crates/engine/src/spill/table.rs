@@ -5,7 +5,7 @@ use std::{hash::Hash, mem};
 use hashbrown::{HashTable, hash_table};
 
 use super::{Fold, RowFile, SplitFiles, Watch};
-use crate::{data::Data, executor::TaskContext, pair::Combine, partitioner::hash_of};
+use crate::{data::Data, executor::TaskContext, partitioner::hash_of, spill::CombineTable};
 
 /// The most states of one table that are relieved: each has a file open, and its buffer in memory.
 const RELIEVED_MAX: usize = 16;
@@ -19,7 +19,7 @@ const RELIEVED_MAX: usize = 16;
 /// A key is in one place when the table is read: relieved states stay in the table and have no row in its files, all
 /// others go to the files if there are any.
 pub(crate) struct SpillTable<'a, K, F: Fold> {
-    table: Combine<K, F::State>,
+    table: CombineTable<K, F::State>,
     fold: F,
     watch: Watch<(K, F::Row)>,
     files: Option<SplitFiles<(K, F::Row)>>,
@@ -38,7 +38,7 @@ impl<'a, K: Data + Hash + Eq, F: Fold> SpillTable<'a, K, F> {
         let watch = Watch::new(name, task);
         // A guess must not take what the task may not have.
         let most = task.room() as usize / 4 / size_of::<(K, F::State)>().max(1);
-        let table = Combine::with_capacity(keys.min(most));
+        let table = CombineTable::with_capacity(keys.min(most));
         Self { table, fold, watch, files: None, level, name, task }
     }
 

@@ -20,8 +20,8 @@ use firesteel_types::{
 use super::*;
 use crate::{
     Conf,
-    executor::{Blame, DriverLine, ExecutorServices, abort_task, hook},
-    ship::ShipError,
+    executor::{DriverLine, ExecutorServices, abort_task, hook},
+    ship::{Blame, ShipError},
     stage::ResultValue,
 };
 

@@ -18,8 +18,9 @@ use firesteel_types::{PartitionId, RddId};
 
 use super::{PipeCommand, output::Output, process::Process};
 use crate::{
-    executor::{Abort, Blame, TaskContext, abort_task, spawn_helper},
+    executor::{Abort, TaskContext, abort_task, spawn_helper},
     rdd::Rdd,
+    ship::Blame,
 };
 
 /// How much of a program's standard error is kept, from the end.

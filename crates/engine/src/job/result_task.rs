@@ -59,7 +59,7 @@ impl<R: Rdd, J: JobFunction<R::Item>> StageProgram for ResultTask<R, J> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{action::Call, prelude::*};
+    use crate::{job::Call, prelude::*};
 
     struct Huge;
     crate::ship!(impl[] Huge {});

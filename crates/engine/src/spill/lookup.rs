@@ -1,11 +1,11 @@
-//! A key that a table of keys is asked for: [`Sought`], at hand or where it lies.
+//! A key that a table of keys is asked for: [`Lookup`], at hand or where it lies.
 
 use std::{borrow::Borrow, hash::Hash};
 
 use crate::partitioner::hash_of;
 
 /// A key that a table is asked for.
-pub(super) trait Sought<K> {
+pub(crate) trait Lookup<K> {
     /// The same as that of the key in the table.
     fn hash(&self) -> u64;
     fn is(&self, key: &K) -> bool;
@@ -14,9 +14,9 @@ pub(super) trait Sought<K> {
 }
 
 /// A key at hand.
-pub(super) struct Owned<K>(pub(super) K);
+pub(crate) struct Owned<K>(pub(crate) K);
 
-impl<K: Hash + Eq> Sought<K> for Owned<K> {
+impl<K: Hash + Eq> Lookup<K> for Owned<K> {
     #[inline]
     fn hash(&self) -> u64 {
         hash_of(&self.0)
@@ -34,7 +34,7 @@ impl<K: Hash + Eq> Sought<K> for Owned<K> {
 }
 
 /// A key that lies elsewhere, in a row; copied only for a table that does not have it.
-pub(super) struct Borrowed<'row, Q: ?Sized>(pub(super) &'row Q);
+pub(crate) struct Borrowed<'row, Q: ?Sized>(pub(crate) &'row Q);
 
 impl<Q: ?Sized> Clone for Borrowed<'_, Q> {
     fn clone(&self) -> Self {
@@ -44,7 +44,7 @@ impl<Q: ?Sized> Clone for Borrowed<'_, Q> {
 
 impl<Q: ?Sized> Copy for Borrowed<'_, Q> {}
 
-impl<K: Borrow<Q>, Q: ToOwned<Owned = K> + Hash + Eq + ?Sized> Sought<K> for Borrowed<'_, Q> {
+impl<K: Borrow<Q>, Q: ToOwned<Owned = K> + Hash + Eq + ?Sized> Lookup<K> for Borrowed<'_, Q> {
     #[inline]
     fn hash(&self) -> u64 {
         hash_of(self.0)

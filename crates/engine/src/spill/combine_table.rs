@@ -1,4 +1,4 @@
-//! A table with the combined value of each key: [`Combine`].
+//! A table with the combined value of each key: [`CombineTable`].
 
 use std::{hash::Hash, hint::black_box, mem};
 
@@ -7,19 +7,19 @@ use hashbrown::{
     hash_table::{self, Entry},
 };
 
-use super::sought::{Borrowed, Owned, Sought};
+use super::lookup::{Borrowed, Lookup, Owned};
 use crate::{partitioner::hash_of, spill::Size};
 
 /// The combined value of each key seen so far.
-pub(crate) struct Combine<K, C>(HashTable<(K, C)>);
+pub(crate) struct CombineTable<K, C>(HashTable<(K, C)>);
 
-impl<K, C> Default for Combine<K, C> {
+impl<K, C> Default for CombineTable<K, C> {
     fn default() -> Self {
         Self(HashTable::new())
     }
 }
 
-impl<K: Hash + Eq, C: Clone> Combine<K, C> {
+impl<K: Hash + Eq, C: Clone> CombineTable<K, C> {
     pub(crate) fn with_capacity(keys: usize) -> Self {
         Self(HashTable::with_capacity(keys))
     }
@@ -52,10 +52,10 @@ impl<K: Hash + Eq, C: Clone> Combine<K, C> {
 
     /// The same with a key of any kind, whose hash is known.
     #[inline]
-    pub(super) fn bring_sought<V>(
+    pub(crate) fn bring_sought<V>(
         &mut self,
         hash: u64,
-        key: impl Sought<K>,
+        key: impl Lookup<K>,
         value: V,
         create: impl FnOnce(V) -> C,
         add: impl FnOnce(C, V) -> C,
@@ -85,17 +85,17 @@ impl<K: Hash + Eq, C: Clone> Combine<K, C> {
 }
 
 /// The memory of a table itself: its rows, and a byte for each to find it.
-pub(super) fn bytes_of<T>(table: &HashTable<T>) -> usize {
+pub(crate) fn bytes_of<T>(table: &HashTable<T>) -> usize {
     table.capacity() * (size_of::<T>() + 1)
 }
 
 /// Brings a row into a table whose keys have the hashes that `hash_of` gives.
 #[inline]
-pub(super) fn bring_into<K, V, C: Clone>(
+pub(crate) fn bring_into<K, V, C: Clone>(
     table: &mut HashTable<(K, C)>,
     hash: u64,
     hash_of: impl Fn(&K) -> u64,
-    (key, value): (impl Sought<K>, V),
+    (key, value): (impl Lookup<K>, V),
     create: impl FnOnce(V) -> C,
     add: impl FnOnce(C, V) -> C,
 ) {
@@ -122,13 +122,13 @@ fn replace<K, C: Clone>(
 }
 
 /// Rows of a batch whose keys are looked up together.
-pub(super) const PREFETCH_ROWS: usize = 64;
+pub(crate) const PREFETCH_ROWS: usize = 64;
 
 /// Where gathered keys are in a table.
 ///
 /// To find a key that owns memory is to miss the cache three times: for its place, its row, and what the key owns. A
 /// processor waits for many of those at once if nothing stands between them; the code that makes rows does.
-pub(super) struct Places {
+pub(crate) struct Places {
     hashes: [u64; PREFETCH_ROWS],
     buckets: [Option<usize>; PREFETCH_ROWS],
     /// What there was room for. In a table that has grown since, keys are elsewhere.
@@ -137,9 +137,9 @@ pub(super) struct Places {
 
 impl Places {
     /// Looks the keys of up to [`PREFETCH_ROWS`] rows up.
-    pub(super) fn of<K: Hash + Eq, C: Clone, S: Sought<K>, V>(
+    pub(crate) fn of<K: Hash + Eq, C: Clone, S: Lookup<K>, V>(
         rows: &[(S, V)],
-        Combine(table): &Combine<K, C>,
+        CombineTable(table): &CombineTable<K, C>,
     ) -> Self {
         let (mut hashes, mut buckets) = ([0; PREFETCH_ROWS], [None; PREFETCH_ROWS]);
         for (hash, (key, _)) in hashes.iter_mut().zip(rows) {
@@ -165,10 +165,10 @@ impl Places {
     ///
     /// The table grows when it would have grown if they had come one by one, so that its order does not tell which rows
     /// came together.
-    pub(super) fn bring<K: Hash + Eq, C: Clone, S: Sought<K>, V>(
+    pub(crate) fn bring<K: Hash + Eq, C: Clone, S: Lookup<K>, V>(
         self,
         rows: impl Iterator<Item = (S, V)>,
-        table: &mut Combine<K, C>,
+        table: &mut CombineTable<K, C>,
         create: impl Fn(V) -> C,
         add: impl Fn(C, V) -> C,
     ) {
@@ -192,7 +192,7 @@ mod tests {
 
     /// What rows with keys that own memory become in a table.
     fn combined<C: Clone>(create: impl Fn(u64) -> C, add: impl Fn(C, u64) -> C) -> BTreeMap<String, C> {
-        let mut table = Combine::default();
+        let mut table = CombineTable::default();
         let rows: Vec<_> = (0..ROWS).map(|x| (Owned(key(x)), x)).collect();
         for rows in rows.chunks(PREFETCH_ROWS) {
             let again = rows.iter().map(|(Owned(key), x)| (Owned(key.clone()), *x));

@@ -3,13 +3,13 @@
 use firesteel_scheduler::Partitions;
 use firesteel_types::PartitionId;
 
-use super::{Order, RangePartitioner};
 use crate::{
     Result,
-    action::{Call, Finish, JobFunction, JobHandle, Next, Steps, submission},
     data::Data,
     driver::Collected,
     executor::TaskContext,
+    job::{Call, Finish, JobFunction, JobHandle, Next, Steps, submission},
+    partitioner::{Order, RangePartitioner},
     rdd::{NO_PARTITIONS, Rdd},
 };
 use firesteel_stats::sampling::{Bernoulli, Reservoir, derive_seed};
