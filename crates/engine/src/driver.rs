@@ -46,9 +46,9 @@ use crate::{
     backend::{SchedulerBackend, TasksRun},
     checkpoint::CheckpointDirectory,
     contain::{contain, discard},
-    executor::Environment,
     protocol::Stored,
     shuffle::{ShuffleHandle, WeakShuffle},
+    task::Environment,
 };
 use firesteel_listener::{BusError, ConsoleProgress, ListenerBus, StatusStore, Wait};
 

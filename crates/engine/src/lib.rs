@@ -36,13 +36,13 @@ mod allocator;
 mod backend;
 mod broadcast;
 mod build;
-mod cache;
 mod checkpoint;
 mod conf;
 mod contain;
 mod context;
 mod data;
 mod driver;
+mod either;
 mod error;
 mod executor;
 #[cfg(test)]
@@ -65,10 +65,10 @@ mod shuffle;
 mod sink;
 mod source;
 mod spill;
-mod stage;
+mod task;
 mod ui;
 
-pub use accumulator::{Accumulate, Accumulator, Collection, DoubleSum, LongSum};
+pub use accumulator::Accumulator;
 pub use action::{
     Actions, CountActions, FoldActions, LocalRows, Number, NumericActions, OrderActions, PairActions,
     PartialResult,
@@ -76,13 +76,11 @@ pub use action::{
 #[cfg(feature = "allocator")]
 pub use allocator::Allocator;
 pub use broadcast::Broadcast;
-pub use cache::Persisted;
 pub use checkpoint::{CheckpointFile, Checkpointed};
 pub use conf::{Conf, ConfError, Origin};
 pub use context::{Context, ContextBuilder};
 pub use data::Data;
 pub use error::{Error, Result};
-pub use executor::TaskContext;
 pub use firesteel_files::{Codec, IoError};
 #[doc(inline)]
 pub use firesteel_listener as listener;
@@ -110,9 +108,9 @@ pub use partitioner::{
     AnyPartitioner, HashPartitioner, KeyPartitioner, Order, Partitioner, RangePartitioner, TotalOrd,
 };
 pub use rdd::{
-    BoxRdd, Cartesian, Coalesced, Filter, FlatMap, Glom, HandleBuilder, Map, MapPartitions, Parent, Pipe,
-    PipeCommand, Pruned, Rdd, RddHandle, Rows, Sample, Split, Transform, Union, UnionMany, With, Zip,
-    ZipPartitions, ZipWithIndex, ZipWithUniqueId,
+    BoxRdd, Cartesian, Coalesced, Filter, FlatMap, Glom, HandleBuilder, Map, MapPartitions, Parent,
+    Persisted, Pipe, PipeCommand, Pruned, Rdd, RddHandle, Rows, Sample, Split, Transform, Union, UnionMany,
+    With, Zip, ZipPartitions, ZipWithIndex, ZipWithUniqueId,
 };
 pub use sent_files::sent_file;
 pub use set::{Intersection, SetRdd, Subtract};
@@ -122,6 +120,8 @@ pub use sink::SaveRdd;
 pub use source::{
     BinaryRecords, Content, Empty, ObjectFile, Parallelize, Range, RangeNumber, TextFile, WholeFiles,
 };
+
+pub use task::{Accumulate, Collection, DoubleSum, LongSum, TaskContext};
 
 /// Installs [`Allocator`], which counts what each task holds, as the program's global allocator.
 ///

@@ -18,7 +18,10 @@ use firesteel_types::{
     ResourceName, ShuffleId, StageAttemptId, TaskMetrics,
 };
 
-use crate::{backend::TaskData, build::Build, executor::Report};
+use crate::{
+    build::Build,
+    task::{Report, TaskData},
+};
 
 /// What a message may have beside the program and the rows, the result or the table that the limit of messages is for.
 const MESSAGE_OVERHEAD: u64 = 1 << 20;

@@ -8,11 +8,11 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, ser::Error as _};
 use firesteel_storage::codec::Shape;
 use firesteel_types::AccumulatorId;
 
-use super::{Accumulate, Collection, DoubleSum, LongSum, registry::Total};
+use super::registry::Total;
 use crate::{
     Context,
     driver::Driver,
-    executor::{Abort, TaskContext, abort_task},
+    task::{Abort, Accumulate, Collection, DoubleSum, LongSum, TaskContext, abort_task},
 };
 
 /// A value that tasks add to and the driver reads.

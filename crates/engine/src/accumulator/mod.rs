@@ -3,12 +3,8 @@
 //! A task adds to a copy of its own that begins at zero; the copy travels with the report; the scheduler decides if it
 //! counts. So a retried or speculative task of a result stage counts once, and a failed attempt never does.
 
-mod accumulate;
 mod handle;
 mod registry;
-mod task;
 
-pub use accumulate::{Accumulate, Collection, DoubleSum, LongSum};
 pub use handle::Accumulator;
 pub(crate) use registry::AccumulatorRegistry;
-pub(crate) use task::{TaskAccumulators, Updates};

@@ -12,8 +12,10 @@ use firesteel_scheduler::AccumulatorScope;
 use firesteel_storage::codec;
 use firesteel_types::{Accumulable, AccumulatorId};
 
-use super::{Accumulate, Updates, task::UpdateValue};
-use crate::contain::{contain, discard};
+use crate::{
+    contain::{contain, discard},
+    task::{Accumulate, UpdateValue, Updates},
+};
 
 /// Every accumulator that a handle can reach.
 #[derive(Default)]
@@ -117,7 +119,7 @@ impl fmt::Write for Shortened {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::accumulator::{Collection, LongSum};
+    use crate::task::{Collection, LongSum};
 
     #[test]
     fn long_values_are_cut_off_between_two_characters() {

@@ -1,6 +1,6 @@
 //! Job functions that give rows as they are, or how many there are.
 
-use crate::{data::Data, executor::TaskContext, job::JobFunction};
+use crate::{data::Data, job::JobFunction, task::TaskContext};
 
 /// Counts rows.
 #[derive(Clone)]

@@ -8,10 +8,10 @@ use super::{
 };
 use crate::{
     Error, Result,
-    executor::TaskContext,
     job::{Call, JobFunction, JobHandle},
     pair::PairRdd,
     rdd::{Rdd, Transform},
+    task::TaskContext,
 };
 use firesteel_stats::{BoundedDouble, CountEvaluator, GroupedCountEvaluator, HyperLogLogPlusPlus};
 

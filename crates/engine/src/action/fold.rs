@@ -9,10 +9,10 @@ use super::fours;
 use crate::{
     Result,
     data::Data,
-    executor::TaskContext,
     job::{Call, JobFunction, JobHandle},
     rdd::Rdd,
     ship::{Func, Ship},
+    task::TaskContext,
 };
 
 /// Folds rows into a start value.

@@ -9,9 +9,9 @@ use crate::{
     Error, Result,
     data::Data,
     driver::Collected,
-    executor::TaskContext,
     job::{JobFunction, Next, Steps, submission},
     rdd::Rdd,
+    task::TaskContext,
 };
 use firesteel_stats::{Buckets, Histogram, StatCounter, ValueRange};
 

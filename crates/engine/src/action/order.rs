@@ -11,10 +11,10 @@ use firesteel_scheduler::Partitions;
 use crate::{
     Result,
     data::Data,
-    executor::TaskContext,
     job::{Call, JobFunction, JobHandle, listed},
     rdd::Rdd,
     ship::{Frozen, Func, Ship, ShipError, Thawing},
+    task::TaskContext,
 };
 use firesteel_stats::BoundedTop;
 

@@ -8,10 +8,10 @@ use serde::{Serialize, de::DeserializeOwned};
 use crate::{
     Result,
     data::Data,
-    executor::TaskContext,
     job::{Call, JobFunction, JobHandle, listed},
     rdd::{Rdd, Rows},
     ship::{Frozen, Func, Ship, ShipError, Thawing},
+    task::TaskContext,
 };
 
 /// Gives what the user's function makes of all rows of a partition.

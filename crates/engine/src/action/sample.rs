@@ -9,9 +9,9 @@ use crate::{
     Error, Result,
     data::Data,
     driver::Collected,
-    executor::TaskContext,
     job::{JobFunction, Next, Steps, submission},
     rdd::Rdd,
+    task::TaskContext,
 };
 use firesteel_stats::sampling::{Replacement, Sampler, TakeSamplePlan, derive_seed, draw_exactly};
 

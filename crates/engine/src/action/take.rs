@@ -9,9 +9,9 @@ use crate::{
     Result,
     data::Data,
     driver::Collected,
-    executor::TaskContext,
     job::{JobFunction, Next, Steps, listed, submission},
     rdd::Rdd,
+    task::TaskContext,
 };
 use firesteel_stats::{TakePlan, TakeSettings};
 

@@ -9,12 +9,12 @@ use super::collect::Collect;
 use crate::{
     Result,
     data::Data,
-    executor::TaskContext,
     job::{Call, JobFunction, JobHandle},
     pair::{Combined, Reduce},
     partitioner::{KeyPartitioner, Partitioner},
     rdd::{BoxRdd, Rdd, RddHandle, Transform},
     ship::{Func, Ship},
+    task::TaskContext,
 };
 use firesteel_stats::{TreeDepthError, tree_levels};
 

@@ -4,14 +4,33 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
-use firesteel_scheduler::{Effect, TaskDescription};
+use firesteel_scheduler::{Effect, StageLaunch, TaskDescription};
 use firesteel_storage::block::{BlockId, BlockUpdate};
-use firesteel_types::{AppId, AttemptId, ExecutorId, RddId, StageAttemptId};
+use firesteel_types::{AppId, AttemptId, ExecutorId, ShuffleId, StageAttemptId};
 
 use crate::{
     protocol::Stored,
-    stage::{Form, PreparedStage},
+    rdd::RddHandle,
+    task::{Form, Program, TaskData},
 };
+
+/// A stage attempt whose tasks are being launched.
+pub(crate) struct PreparedStage {
+    pub(crate) launch: Box<StageLaunch>,
+    pub(crate) program: Program,
+    /// Its last RDD.
+    pub(crate) rdd: RddHandle,
+    /// The short tables of the shuffles that it reads.
+    pub(crate) tables: ShortTables,
+}
+
+/// Encoded tables of map outputs that are short enough to go with a stage, for tasks in other processes.
+#[derive(Default)]
+pub(crate) struct ShortTables {
+    /// Epoch of the map output tracker that the tables were taken from.
+    pub(crate) epoch: u64,
+    pub(crate) tables: Vec<(ShuffleId, Bytes)>,
+}
 
 /// A task with everything it needs to run.
 pub(crate) struct Launch {
@@ -21,9 +40,6 @@ pub(crate) struct Launch {
     /// Whether the tables of its stage still hold.
     pub(crate) tables_hold: bool,
 }
-
-/// What the sources of a stage hold for the partitions that a task needs.
-pub(crate) type TaskData = Vec<(RddId, u32, Bytes)>;
 
 /// Where the tasks of an application run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -13,8 +13,8 @@ use crate::{
     contain::discard,
     driver::{Driver, Incoming},
     error::with_causes,
-    executor::{Environment, Executor, Slots, Work},
-    stage::{Form, Program, thaw_program},
+    executor::{Executor, Slots, Work},
+    task::{Environment, Form, Program, thaw_program},
 };
 
 /// One executor with one thread for each slot.

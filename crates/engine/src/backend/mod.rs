@@ -4,6 +4,6 @@ mod contract;
 mod local;
 mod standalone;
 
-pub(crate) use contract::{Launch, SchedulerBackend, TaskData, TasksRun};
+pub(crate) use contract::{Launch, PreparedStage, SchedulerBackend, ShortTables, TasksRun};
 pub(crate) use local::LocalBackend;
 pub(crate) use standalone::Cluster;

@@ -19,8 +19,8 @@ use crate::{
     data::Data,
     driver::Driver,
     error::with_causes,
-    executor::{Abort, TaskContext, abort_task},
     protocol::Stored,
+    task::{Abort, TaskContext, abort_task},
 };
 
 /// A value that was made once on the driver and can be read by every task.

@@ -10,11 +10,11 @@ use firesteel_types::{PartitionId, StorageLevel};
 use super::write;
 use crate::{
     Error, Result,
-    cache::{keep, kept},
-    executor::{Abort, TaskContext, abort_task},
-    rdd::{Either, Rdd, RddHandle},
+    either::Either,
+    rdd::{Rdd, RddHandle},
     ship::{Frozen, Ship, ShipError, Thawing},
     source::{batches, or_abort},
+    task::{Abort, TaskContext, abort_task, keep, kept},
 };
 use firesteel_files::{Location, ObjectReader, ReadOptions, part_name};
 

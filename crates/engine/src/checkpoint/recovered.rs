@@ -9,11 +9,11 @@ use super::write::PARTITIONER;
 use crate::{
     Context, Error, Result,
     data::Data,
-    executor::TaskContext,
     partitioner::{AnyPartitioner, HashPartitioner},
     rdd::{Rdd, RddHandle},
     ship::{Frozen, Ship, ShipError, Thawing},
     source::{batches, or_abort},
+    task::TaskContext,
 };
 use firesteel_files::{
     IoError, Location, ObjectReader, ReadOptions, SUCCESS, list, look_up, part_name, read_text,

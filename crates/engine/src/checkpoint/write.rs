@@ -10,11 +10,11 @@ use super::checkpointed::{Checkpointed, Source};
 use super::metadata::{CheckpointMetadata, METADATA};
 use crate::{
     Error, Result,
-    executor::TaskContext,
     job::{Call, JobFunction},
     partitioner::AnyPartitioner,
     rdd::Rdd,
     sink::save_objects,
+    task::TaskContext,
 };
 
 /// The file beside the data that tells how keys were dealt.

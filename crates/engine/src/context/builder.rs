@@ -15,9 +15,8 @@ use crate::{
     Conf, Error, Result,
     backend::{Cluster, LocalBackend, SchedulerBackend, TasksRun},
     driver::{Driver, Incoming, Timer},
-    executor::{DriverLine, Environment, ExecutorServices, ProcessKind, TaskContext, prepare_process},
     security,
-    stage::Form,
+    task::{DriverLine, Environment, ExecutorServices, Form, ProcessKind, TaskContext, prepare_process},
     ui,
 };
 use firesteel_listener::{ConsoleProgress, ListenerBus};

@@ -15,14 +15,14 @@ use super::{
     turn::{Core, Discarded},
 };
 use crate::{
-    backend::{Launch, TaskData, TasksRun},
+    backend::{Launch, PreparedStage, ShortTables, TasksRun},
     contain::contain,
     error::with_causes,
     logging::notice,
     protocol::Stored,
     rdd::RddHandle,
     ship::ShipError,
-    stage::{Form, PreparedStage, Program, ShortTables, StageProgram, thaw_program},
+    task::{Form, Program, StageProgram, TaskData, thaw_program},
 };
 
 /// Lineages from this depth on are serialized on a thread with a large stack.

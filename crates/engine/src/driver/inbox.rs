@@ -5,10 +5,8 @@ use firesteel_types::{AttemptId, ExecutorId, RddId, TaskFailure};
 
 use super::{Driver, register};
 use crate::{
-    accumulator::Updates,
-    executor::{Report, TaskEnd},
     rdd::RddHandle,
-    stage::{ResultValue, TaskOutput},
+    task::{Report, ResultValue, TaskEnd, TaskOutput, Updates},
 };
 
 /// Something that happened, with what came along for the runtime.

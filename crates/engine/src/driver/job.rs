@@ -11,7 +11,7 @@ use firesteel_types::Properties;
 
 use crate::{
     rdd::RddHandle,
-    stage::{ResultValue, StageProgram},
+    task::{ResultValue, StageProgram},
 };
 
 /// Everything that is needed to run a job.

@@ -5,9 +5,9 @@ use hashbrown::HashSet;
 use firesteel_types::{PartitionId, RddId, RddNode, ShuffleId};
 
 use crate::{
-    backend::TaskData,
     rdd::{Parent, RddHandle},
     ship::ShipError,
+    task::TaskData,
 };
 
 /// The nodes that the scheduler has not heard of, parents before children, marked as told.

@@ -9,8 +9,8 @@ use firesteel_types::{Accumulable, AttemptId, ListenerEvent, RddId, StageAttempt
 
 use super::{Driver, Incoming, JobEnd, Submission, inbox::Payload, job::OnEnd};
 use crate::{
-    backend::Launch,
-    stage::{PreparedStage, ResultValue},
+    backend::{Launch, PreparedStage},
+    task::ResultValue,
 };
 
 /// The scheduler, and what the runtime keeps for it by the ids it uses.

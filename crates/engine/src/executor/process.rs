@@ -49,14 +49,13 @@ use self::{
 use crate::{
     Conf, Error, Result,
     build::Build,
-    executor::{
-        Disk, Environment, ExecutorServices, LateClient, OtherExecutors, OwnBlocks, ProcessKind,
-        prepare_process,
-    },
     logging,
     protocol::{Joining, ToDriver, Welcome, line_conf},
     security,
-    shuffle::RemoteShuffles,
+    task::{
+        Disk, Environment, ExecutorServices, LateClient, OtherExecutors, OwnBlocks, ProcessKind,
+        RemoteShuffles, prepare_process,
+    },
 };
 
 pub(crate) use start::ARGUMENT;

@@ -8,19 +8,18 @@ use std::{
 
 use hashbrown::HashMap;
 use parking_lot::Mutex;
-use serde::{Deserialize, Serialize};
 
 use firesteel_scheduler::TaskDescription;
 use firesteel_storage::codec::CodecError;
 use firesteel_types::{AttemptId, Properties, RddId, TaskFailure, TaskMetrics};
 
-use super::{Abort, Environment, KillSwitch, TaskContext, TaskIdentity, abort_task, hook, memory};
 use crate::{
-    accumulator::Updates,
-    backend::TaskData,
-    contain::{contain, discard, payload_text},
+    contain::{contain, discard},
     ship::take_blamed,
-    stage::{Form, StageProgram, TaskOutput},
+    task::{
+        Abort, Environment, Form, KillSwitch, Report, StageProgram, TaskContext, TaskData, TaskEnd,
+        TaskIdentity, TaskOutput, Updates, abort_task, panic_text, peak_bytes, set_memory, take_panic,
+    },
 };
 
 /// How long a kill that came before its task is remembered.
@@ -35,22 +34,6 @@ pub(crate) struct Work<P> {
     pub(crate) partition_data: TaskData,
     /// Returns the operators of its stage, or why it cannot. Called in the task, since it may run the user's code.
     pub(crate) program: P,
-}
-
-/// How an attempt ended, for the driver.
-#[derive(Serialize, Deserialize)]
-pub(crate) struct Report {
-    pub(crate) attempt: AttemptId,
-    pub(crate) end: TaskEnd,
-    pub(crate) metrics: TaskMetrics,
-    pub(crate) updates: Updates,
-}
-
-/// How an attempt ended: with its output, or with the failure.
-#[derive(Serialize, Deserialize)]
-pub(crate) enum TaskEnd {
-    Finished(TaskOutput),
-    Failed { failure: TaskFailure, operator: Option<RddId> },
 }
 
 /// The tasks of one executor that run now, and those whose kill came early.
@@ -140,7 +123,7 @@ impl Executor {
         let switch = self.switch_for(attempt);
         let cancelled = switch.clone();
         let memory = self.environment.memory.task(attempt).cancelled_by(move || cancelled.is_killed());
-        memory::set_memory(Some(memory));
+        set_memory(Some(memory));
         let identity = TaskIdentity::new(*task, partitions, properties, generations);
         let task = TaskContext::new(identity, switch, self.environment.clone(), partition_data);
         if self.form == Form::Shipped
@@ -150,7 +133,7 @@ impl Executor {
         }
         TaskContext::set_current(Some(task.clone()));
         // What the task before left behind is not this one's.
-        drop((take_blamed(), hook::take()));
+        drop((take_blamed(), take_panic()));
         let began = Instant::now();
         let ended = catch_unwind(AssertUnwindSafe(|| {
             task.check();
@@ -179,11 +162,11 @@ impl Executor {
         };
         TaskContext::set_current(None);
         self.kills.lock().remove(&attempt);
-        let metrics = TaskMetrics { run_time_us, peak_memory_bytes: memory::peak_bytes(), ..task.metrics() };
+        let metrics = TaskMetrics { run_time_us, peak_memory_bytes: peak_bytes(), ..task.metrics() };
         // What the task held and what it ran may be dropped here for good, and both are the user's.
         discard((task, ran));
         self.environment.blocks.release(attempt);
-        memory::set_memory(None);
+        set_memory(None);
         Report { attempt, end, metrics, updates }
     }
 
@@ -243,7 +226,7 @@ fn unserializable(error: &CodecError) -> TaskFailure {
 /// What an unwound task reports: an order to end wins over all else, then a lost map output, then the error itself.
 fn failure_of(task: &TaskContext, payload: Box<dyn std::any::Any + Send>) -> (TaskFailure, Option<RddId>) {
     let blamed = take_blamed();
-    let panic = hook::take();
+    let panic = take_panic();
     if let Some(reason) = task.kill_reason() {
         discard(payload);
         return (TaskFailure::killed(reason), None);
@@ -264,17 +247,6 @@ fn failure_of(task: &TaskContext, payload: Box<dyn std::any::Any + Send>) -> (Ta
         },
         Err(payload) => (TaskFailure::panicked(panic_text(panic, payload)), blamed),
     }
-}
-
-/// The text of a panicked task's report.
-pub(super) fn panic_text(panic: Option<hook::PanicRecord>, payload: Box<dyn std::any::Any + Send>) -> String {
-    let text = payload_text(&*payload);
-    discard(payload);
-    // Without a record it was unwound with `resume_unwind` by user code, which runs no hook.
-    let Some(hook::PanicRecord { message, place, backtrace }) = panic else { return text };
-    let place = place.map(|place| format!(", panicked at {place}")).unwrap_or_default();
-    let backtrace = backtrace.map(|backtrace| format!("\n{backtrace}")).unwrap_or_default();
-    format!("{message}{place}{backtrace}")
 }
 
 #[cfg(test)]

@@ -21,11 +21,10 @@ use super::{
 };
 use crate::{
     build::Build,
-    executor::{Report, TaskEnd},
     protocol::{
         Answer, Joining, Question, StageInputs, StageOrder, Stored, TaskOrder, ToDriver, ToExecutor, Welcome,
     },
-    stage::{ResultValue, TaskOutput},
+    task::{Report, ResultValue, TaskEnd, TaskOutput},
 };
 
 /// Damages the bytes of messages. What can be read then is another message, which is written as it was read.

@@ -12,7 +12,7 @@ use crate::{
     Parent, RangePartitioner, RddHandle,
     job::{JobFunction, ResultTask},
     prelude::*,
-    stage::{freeze_program, thaw_program},
+    task::{freeze_program, thaw_program},
 };
 
 /// Takes rows and gives nothing.

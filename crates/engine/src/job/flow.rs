@@ -29,8 +29,8 @@ use crate::{
     Error, Result,
     contain::{contain, discard},
     driver::{Driver, Submission},
-    executor::TaskContext,
     rdd::RddHandle,
+    task::TaskContext,
 };
 
 /// The state of an action, shared by its handle and by what runs it.

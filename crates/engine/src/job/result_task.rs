@@ -4,10 +4,9 @@ use firesteel_storage::codec;
 use serde::{Serialize, de::DeserializeOwned};
 
 use crate::{
-    executor::{Abort, TaskContext, abort_task},
     rdd::Rdd,
     ship::{Ship, ShipError},
-    stage::{Form, ResultValue, StageProgram, TaskOutput, freeze_program},
+    task::{Abort, Form, ResultValue, StageProgram, TaskContext, TaskOutput, abort_task, freeze_program},
 };
 
 /// What a result task does with the rows of its partition.

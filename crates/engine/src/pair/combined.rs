@@ -7,11 +7,11 @@ use firesteel_types::PartitionId;
 use super::{Combiner, Input, MapSideCombine};
 use crate::{
     data::Data,
-    executor::TaskContext,
     partitioner::KeyPartitioner,
     rdd::{HandleBuilder, Rdd, RddHandle},
     shuffle::Batch,
     spill::{Fold, SpillTable},
+    task::TaskContext,
 };
 
 /// An [`Rdd`] with one combined value for each key. Made by [`reduce_by_key`](crate::PairRdd::reduce_by_key) and its

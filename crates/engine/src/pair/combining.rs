@@ -15,11 +15,11 @@ use super::{
 };
 use crate::{
     data::Data,
-    executor::TaskContext,
     partitioner::KeyPartitioner,
     ship::{Frozen, Ship, ShipError, Thawing},
     shuffle::{Buckets, MapSide},
     spill::{CombineTable, Lookup, Owned, PREFETCH_ROWS, Places, Watch},
+    task::TaskContext,
 };
 
 /// The map side of a shuffle whose values are combined before they are dealt.

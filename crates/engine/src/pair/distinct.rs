@@ -7,12 +7,12 @@ use firesteel_types::PartitionId;
 use super::{Combiner, Input, combining::Combining, input::shuffle};
 use crate::{
     data::Data,
-    executor::TaskContext,
     partitioner::HashPartitioner,
     rdd::{BoxRdd, Rdd, RddHandle},
     ship::{Frozen, Ship, ShipError, Thawing},
     shuffle::{Batch, Buckets, MapSide},
     spill::{Fold, SpillTable},
+    task::TaskContext,
 };
 
 /// An [`Rdd`] without the duplicates of its parent. Made by [`distinct`](crate::Rearrange::distinct).

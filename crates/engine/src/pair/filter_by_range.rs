@@ -6,10 +6,10 @@ use firesteel_types::{NarrowMap, PartitionId};
 
 use crate::{
     data::Data,
-    executor::TaskContext,
     partitioner::RangePartitioner,
     rdd::{Parent, Rdd, RddHandle},
     ship::Ship,
+    task::TaskContext,
 };
 
 /// An [`Rdd`] with the pairs of its parent whose keys lie within limits. Made by

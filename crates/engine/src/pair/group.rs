@@ -13,9 +13,9 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::{
     data::Data,
-    executor::TaskContext,
-    rdd::Either,
+    either::Either,
     spill::{Fold, RowFile, RowFileWriter},
+    task::TaskContext,
 };
 
 /// All values of one key, in the order in which they came. Made by [`group_by_key`](crate::PairRdd::group_by_key) and

@@ -15,12 +15,13 @@ use super::{
 };
 use crate::{
     data::Data,
-    executor::TaskContext,
+    either::Either,
     partitioner::{KeyPartitioner, hash_of},
-    rdd::{Either, Rdd, RddHandle},
+    rdd::{Rdd, RddHandle},
     ship::{Frozen, Ship, ShipError, Thawing},
     shuffle::{Batch, Buckets, MapSide},
     spill::SpillTable,
+    task::TaskContext,
 };
 
 /// An [`Rdd`] with all values of each key side by side. Made by [`group_by_key`](crate::PairRdd::group_by_key).

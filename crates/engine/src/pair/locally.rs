@@ -5,10 +5,10 @@ use std::{collections::HashMap, hash::Hash};
 use super::Combiner;
 use crate::{
     data::Data,
-    executor::TaskContext,
     job::{Call, JobFunction, JobHandle},
     rdd::Rdd,
     spill::CombineTable,
+    task::TaskContext,
 };
 
 /// Runs a job that combines the values of each key in every partition, and merges the partitions on the driver.

@@ -8,12 +8,12 @@ use super::{
 };
 use crate::{
     data::Data,
-    executor::TaskContext,
     partitioner::KeyPartitioner,
     rdd::{Rdd, With},
     ship::{Frozen, Func, Ship, ShipError, Thawing},
     shuffle::{Buckets, MapSide},
     spill::Borrowed,
+    task::TaskContext,
 };
 use firesteel_storage::memory::BatchLimit;
 

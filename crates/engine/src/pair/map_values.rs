@@ -4,9 +4,9 @@ use firesteel_types::PartitionId;
 
 use crate::{
     data::Data,
-    executor::TaskContext,
     rdd::{Rdd, RddHandle},
     ship::{Blame, Func, Ship},
+    task::TaskContext,
 };
 
 /// An [`Rdd`] with the keys of its parent and changed values. Made by [`map_values`](crate::PairRdd::map_values).

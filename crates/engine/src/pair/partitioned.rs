@@ -5,9 +5,10 @@ use firesteel_types::PartitionId;
 use super::Input;
 use crate::{
     data::Data,
-    executor::TaskContext,
+    either::Either,
     partitioner::KeyPartitioner,
-    rdd::{Either, Rdd, RddHandle},
+    rdd::{Rdd, RddHandle},
+    task::TaskContext,
 };
 
 /// An [`Rdd`] with the pairs of its parent, dealt by a partitioner. Made by

@@ -4,9 +4,9 @@ use firesteel_types::PartitionId;
 
 use crate::{
     data::Data,
-    executor::TaskContext,
     rdd::{Rdd, RddHandle},
     ship::Ship,
+    task::TaskContext,
 };
 
 /// An [`Rdd`] of the keys of its parent. Made by [`keys`](crate::PairRdd::keys).

@@ -7,10 +7,10 @@ use crate::{
     Result,
     data::Data,
     driver::Collected,
-    executor::TaskContext,
     job::{Call, Finish, JobFunction, JobHandle, Next, Steps, submission},
     partitioner::{Order, RangePartitioner},
     rdd::{NO_PARTITIONS, Rdd},
+    task::TaskContext,
 };
 use firesteel_stats::sampling::{Bernoulli, Reservoir, derive_seed};
 use firesteel_stats::{PartitionSketch, RangeSampleSizes, RangeSketch};

@@ -7,10 +7,10 @@ use firesteel_types::PartitionId;
 use super::input::shuffle;
 use crate::{
     data::Data,
-    executor::TaskContext,
     rdd::{Parent, Rdd, RddHandle},
     ship::{Frozen, Ship, ShipError, Thawing},
     shuffle::{Buckets, MapSide, ShuffleRead},
+    task::TaskContext,
 };
 use firesteel_stats::RoundRobin;
 

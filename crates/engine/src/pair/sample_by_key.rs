@@ -6,9 +6,9 @@ use firesteel_types::PartitionId;
 
 use crate::{
     data::Data,
-    executor::TaskContext,
     rdd::{Rdd, RddHandle},
     ship::{Frozen, Ship, ShipError, Thawing},
+    task::TaskContext,
 };
 use firesteel_stats::sampling::{StratifiedSampler, derive_seed};
 

@@ -7,12 +7,13 @@ use firesteel_types::PartitionId;
 use super::{Input, sorted_in_ranges::sorted_in_ranges};
 use crate::{
     data::Data,
-    executor::TaskContext,
+    either::Either,
     partitioner::{KeyPartitioner, Order, RangePartitioner},
-    rdd::{Either, HandleBuilder, Rdd, RddHandle},
+    rdd::{HandleBuilder, Rdd, RddHandle},
     ship::{Frozen, Ship, ShipError, Thawing},
     shuffle::{Batch, Buckets, Deal, MapSide},
     spill::SpillSort,
+    task::TaskContext,
 };
 
 /// An [`Rdd`] whose partitions are sorted by key. Made by [`sort_by_key`](crate::OrderedPairRdd::sort_by_key) and its

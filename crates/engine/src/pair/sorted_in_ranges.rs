@@ -5,7 +5,7 @@
 
 use std::cmp::Ordering;
 
-use crate::{data::Data, executor::TaskContext};
+use crate::{data::Data, task::TaskContext};
 
 /// The bytes of rows that are sorted at once.
 const RANGE_BYTES: usize = 512 << 10;

@@ -7,8 +7,8 @@ use firesteel_types::PartitionId;
 use super::{Rdd, RddHandle, Rows, bury};
 use crate::{
     data::Data,
-    executor::TaskContext,
     ship::{Entry, Frozen, Ship, ShipError, Thaw, Thawing},
+    task::TaskContext,
 };
 
 /// Any [`Rdd`] with rows of type `T`. Made by [`boxed`](crate::Transform::boxed).

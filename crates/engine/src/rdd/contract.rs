@@ -3,7 +3,7 @@
 use firesteel_types::PartitionId;
 
 use super::RddHandle;
-use crate::{data::Data, executor::TaskContext, ship::Ship};
+use crate::{data::Data, ship::Ship, task::TaskContext};
 
 /// A resilient distributed dataset: rows in partitions, computed when an action asks for them, and computed again
 /// when they are lost.

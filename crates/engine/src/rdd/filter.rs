@@ -5,8 +5,8 @@ use firesteel_types::PartitionId;
 use super::{Rdd, RddHandle};
 use crate::{
     data::Data,
-    executor::TaskContext,
     ship::{Func, Ship},
+    task::TaskContext,
 };
 
 /// An [`Rdd`] that keeps the rows of its parent for which a function holds. Made by [`filter`](crate::Transform::filter).

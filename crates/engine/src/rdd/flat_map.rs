@@ -5,8 +5,8 @@ use firesteel_types::{PartitionId, RddId};
 use super::{Rdd, RddHandle};
 use crate::{
     data::Data,
-    executor::TaskContext,
     ship::{Blame, Func, Ship},
+    task::TaskContext,
 };
 
 /// Rows of one parent row between two checks for an order to end.

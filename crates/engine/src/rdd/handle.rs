@@ -21,10 +21,10 @@ use firesteel_types::{
 use super::{bury, fit::first_misfit};
 use crate::{
     driver::{Driver, Incoming},
-    executor::{Abort, TaskContext, abort_task},
     partitioner::AnyPartitioner,
     ship::{Frozen, Ship, ShipError, Thawing},
     shuffle::ShuffleHandle,
+    task::{Abort, TaskContext, abort_task},
 };
 
 pub(crate) use debug::debug_as_handle;

@@ -5,8 +5,8 @@ use firesteel_types::PartitionId;
 use super::{Rdd, RddHandle};
 use crate::{
     data::Data,
-    executor::TaskContext,
     ship::{Func, Ship},
+    task::TaskContext,
 };
 
 /// An [`Rdd`] that applies a function to every row of its parent. Made by [`map`](crate::Transform::map).

@@ -5,8 +5,8 @@ use firesteel_types::PartitionId;
 use super::{Rdd, RddHandle, Rows};
 use crate::{
     data::Data,
-    executor::TaskContext,
     ship::{Func, Ship},
+    task::TaskContext,
 };
 
 /// An [`Rdd`] that applies a function to all rows of a partition at once. Made by

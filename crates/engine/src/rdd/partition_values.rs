@@ -7,9 +7,9 @@ use firesteel_types::PartitionId;
 
 use crate::{
     data::Data,
-    executor::{Abort, TaskContext, abort_task},
     rdd::{PartitionData, RddHandle},
     ship::{Frozen, Ship, ShipError, Thawing},
+    task::{Abort, TaskContext, abort_task},
 };
 
 /// One value for each partition. A task that is shipped carries the value of its own partition and no other.

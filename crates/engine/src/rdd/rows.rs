@@ -4,7 +4,7 @@ use std::{fmt, iter::FusedIterator, mem::needs_drop, ops::ControlFlow, vec};
 
 use firesteel_types::RddId;
 
-use crate::{executor::TaskContext, ship::Blame};
+use crate::{ship::Blame, task::TaskContext};
 use firesteel_storage::memory::BatchLimit;
 
 /// The most rows that are computed ahead in one go.

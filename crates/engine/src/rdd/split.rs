@@ -3,7 +3,7 @@
 use firesteel_types::PartitionId;
 
 use super::{Rdd, RddHandle};
-use crate::{executor::TaskContext, ship::Ship};
+use crate::{ship::Ship, task::TaskContext};
 use firesteel_stats::sampling::{BernoulliCell, derive_seed};
 
 /// An [`Rdd`] of the rows of its parent that fell into one part of a random split. Made by

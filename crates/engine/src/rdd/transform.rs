@@ -10,7 +10,7 @@ use super::{
     debug_string::debug_string,
 };
 use crate::{
-    Result, cache::Persisted, checkpoint::Checkpointed, data::Data, job::JobHandle, ship::captures_nothing,
+    Result, checkpoint::Checkpointed, data::Data, job::JobHandle, rdd::Persisted, ship::captures_nothing,
 };
 use firesteel_stats::sampling::Replacement;
 

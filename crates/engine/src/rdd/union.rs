@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use firesteel_types::{NarrowMap, PartitionId, PreferredLocations, TaskLocation};
 
 use super::{BoxRdd, HandleBuilder, Parent, Rdd, RddHandle};
-use crate::{Context, data::Data, executor::TaskContext, ship::Ship};
+use crate::{Context, data::Data, ship::Ship, task::TaskContext};
 
 /// An [`Rdd`] of the rows of two RDDs. Made by [`union`](crate::Transform::union).
 ///

@@ -4,8 +4,8 @@ use firesteel_types::{PartitionId, RddId};
 
 use super::{Rdd, RddHandle, zip_partitions::zipped};
 use crate::{
-    executor::{Abort, TaskContext, abort_task},
     ship::Ship,
+    task::{Abort, TaskContext, abort_task},
 };
 
 /// An [`Rdd`] of pairs: the *k*-th row of a partition with the *k*-th row of the same partition of another RDD. Made by

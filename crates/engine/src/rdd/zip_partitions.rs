@@ -7,8 +7,8 @@ use firesteel_types::{PartitionId, PreferredLocations};
 use super::{HandleBuilder, Parent, Rdd, RddHandle, Rows};
 use crate::{
     data::Data,
-    executor::TaskContext,
     ship::{Func, Ship},
+    task::TaskContext,
 };
 
 /// An [`Rdd`] that applies a function to the rows of the same partition of two RDDs. Made by

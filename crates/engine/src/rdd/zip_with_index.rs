@@ -8,10 +8,10 @@ use serde::{Deserialize, Serialize};
 
 use super::{Rdd, RddHandle};
 use crate::{
-    executor::{Abort, TaskContext, abort_task},
     job::{Call, Finish, JobFunction, JobHandle},
     rdd::PartitionValues,
     ship::Ship,
+    task::{Abort, TaskContext, abort_task},
 };
 
 /// An [`Rdd`] of its parent's rows with their place among all rows. Made by

@@ -6,10 +6,11 @@ use firesteel_types::PartitionId;
 
 use crate::{
     data::Data,
-    executor::TaskContext,
+    either::Either,
     pair::{Input, Loaded, Table, two_sides},
     partitioner::KeyPartitioner,
-    rdd::{Either, Rdd, RddHandle, Transform},
+    rdd::{Rdd, RddHandle, Transform},
+    task::TaskContext,
 };
 
 /// An [`Rdd`] with the rows that two parents have in common, each once. Made by

@@ -6,10 +6,10 @@ use firesteel_types::PartitionId;
 
 use crate::{
     data::Data,
-    executor::TaskContext,
     pair::{Input, rows_without},
     partitioner::KeyPartitioner,
     rdd::{Rdd, RddHandle, Transform},
+    task::TaskContext,
 };
 
 /// An [`Rdd`] with the rows of one parent that another one does not have. Made by

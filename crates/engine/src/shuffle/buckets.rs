@@ -6,11 +6,10 @@ use firesteel_storage::{
     shuffle::files::{ShuffleFileError, SpillFile, SpillWriter},
 };
 
-use super::map_output::{RowSink, TypedBuckets};
 use crate::{
     data::Data,
-    executor::{TaskContext, abort_storage},
     spill::{Size, Watch},
+    task::{Dealt, RowSink, TaskContext, TypedBuckets, abort_storage},
 };
 
 /// One vector of rows for each reduce partition, and what had to go to disk.
@@ -22,18 +21,6 @@ pub(crate) struct Buckets<'a, T> {
     content: Option<ContentSum>,
     watch: Watch<T>,
     task: &'a TaskContext,
-}
-
-/// Where the rows of a map task ended up.
-pub(crate) struct Dealt<T> {
-    /// On disk, in the order in which they were spilled.
-    pub(crate) spills: Vec<SpillFile>,
-    /// The rest, in memory.
-    pub(crate) rows: TypedBuckets<T>,
-    /// What the rest takes.
-    pub(crate) bytes: u64,
-    /// The sum of what was spilled, if it is wanted.
-    pub(crate) content: Option<ContentSum>,
 }
 
 impl<'a, T: Data> Buckets<'a, T> {

@@ -9,7 +9,7 @@ use firesteel_types::{ShuffleDependency, ShuffleId};
 
 use crate::{
     rdd::{RddHandle, bury},
-    stage::StageProgram,
+    task::StageProgram,
 };
 
 /// A shuffle: the RDD whose rows it deals out, and what its map tasks run. Its output lives as long as the handle.

@@ -9,18 +9,15 @@ use firesteel_scheduler::{
 use firesteel_storage::codec::ContentSum;
 use firesteel_types::ShuffleId;
 
-use super::{
-    Buckets,
-    store::{KeptOutput, MapPlace},
-};
+use super::Buckets;
 use crate::{
     data::Data,
-    executor::{TaskContext, abort_storage},
     partitioner::KeyPartitioner,
     rdd::Rdd,
-    ship,
-    ship::{Ship, ShipError},
-    stage::{Form, StageProgram, TaskOutput, freeze_program},
+    ship::{self, Ship, ShipError},
+    task::{
+        Form, KeptOutput, MapPlace, StageProgram, TaskContext, TaskOutput, abort_storage, freeze_program,
+    },
 };
 
 /// How the rows of a map task become the rows that are shuffled: as they are, or combined by key.

@@ -5,16 +5,11 @@
 
 mod buckets;
 mod handle;
-mod map_output;
 mod map_task;
 mod read;
-mod remote;
-mod store;
 
 pub(crate) use buckets::Buckets;
 pub use handle::ShuffleHandle;
 pub(crate) use handle::WeakShuffle;
 pub(crate) use map_task::{Deal, MapSide, MapTask};
 pub(crate) use read::{Batch, ShuffleRead};
-pub(crate) use remote::{MapTables, PlacedBlocks, RemoteShuffles};
-pub(crate) use store::{ShuffleConf, ShuffleStore};

@@ -12,16 +12,12 @@ use std::{
 use firesteel_storage::{codec::RowsReader, shuffle::fetch::FetchedBlock};
 use firesteel_types::{FetchFailure, PartitionId, ShuffleId};
 
-use super::{
-    RemoteShuffles, ShuffleHandle,
-    map_output::{FileBlock, MapBlocks, TypedBuckets},
-    remote::Arrivals,
-};
+use super::ShuffleHandle;
 use crate::{
     data::Data,
-    executor::TaskContext,
-    rdd::Either,
+    either::Either,
     ship::{Frozen, Ship, ShipError, Thawing},
+    task::{Arrivals, FileBlock, MapBlocks, RemoteShuffles, TaskContext, TypedBuckets},
 };
 
 /// The reduce side of a shuffle whose rows are `T`.

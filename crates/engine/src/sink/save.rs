@@ -9,11 +9,11 @@ use crate::{
     Result,
     data::Data,
     driver::Collected,
-    executor::{Abort, TaskContext, abort_task},
     job::{Call, JobFunction, JobHandle, Next, Steps, submission},
     rdd::Rdd,
     ship::Ship,
     source::or_abort,
+    task::{Abort, TaskContext, abort_task},
 };
 use firesteel_files::{
     Compression, IoError, Location, Note, ObjectWriter, OutputFile, OutputFolder, OutputOptions, StagedFile,

@@ -2,7 +2,7 @@
 
 use firesteel_types::RddId;
 
-use crate::executor::{Abort, TaskContext, abort_task};
+use crate::task::{Abort, TaskContext, abort_task};
 use firesteel_files::IoError;
 use firesteel_storage::memory::BatchLimit;
 

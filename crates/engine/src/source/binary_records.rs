@@ -5,8 +5,8 @@ use firesteel_types::PartitionId;
 use super::batches::{batches, or_abort};
 use crate::{
     Context, Result,
-    executor::TaskContext,
     rdd::{PartitionValues, Rdd, RddHandle},
+    task::TaskContext,
 };
 use firesteel_files::{FileSplit, ReadOptions, RecordReader, expand_decoded, plan_record_splits};
 

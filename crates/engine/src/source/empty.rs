@@ -7,9 +7,9 @@ use firesteel_types::PartitionId;
 use crate::{
     Context,
     data::Data,
-    executor::TaskContext,
     rdd::{Rdd, RddHandle},
     ship::{Frozen, Ship, ShipError, Thawing},
+    task::TaskContext,
 };
 
 /// An [`Rdd`] without partitions. Made by [`Context::empty_rdd`].

@@ -8,9 +8,9 @@ use super::batches::{batches, or_abort};
 use crate::{
     Context, Result,
     data::Data,
-    executor::TaskContext,
     rdd::{PartitionValues, Rdd, RddHandle},
     ship::{Frozen, Ship, ShipError, Thawing},
+    task::TaskContext,
 };
 use firesteel_files::{FileSplit, ObjectReader, ReadOptions, expand};
 

@@ -5,8 +5,8 @@ use firesteel_types::PartitionId;
 use crate::{
     Context,
     data::Data,
-    executor::TaskContext,
     rdd::{MAX_PARTITIONS, NO_PARTITIONS, PartitionValues, Rdd, RddHandle},
+    task::TaskContext,
 };
 
 /// An [`Rdd`] over a collection that the driver holds. Made by [`Context::parallelize`].

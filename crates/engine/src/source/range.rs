@@ -7,8 +7,8 @@ use firesteel_types::PartitionId;
 use crate::{
     Context,
     data::Data,
-    executor::{Pace, TaskContext},
     rdd::{NO_PARTITIONS, Rdd, RddHandle},
+    task::{Pace, TaskContext},
 };
 
 /// An [`Rdd`] of consecutive numbers. Made by [`Context::range`]; split lazily, nothing is stored.

@@ -5,9 +5,9 @@ use firesteel_types::PartitionId;
 use super::batches::or_abort;
 use crate::{
     Context, Result,
-    executor::TaskContext,
     rdd::{PartitionValues, Rdd, RddHandle},
     ship::Ship,
+    task::TaskContext,
 };
 use firesteel_files::{
     FileSplit, InputFile, IoError, Location, ReadOptions, expand, expand_decoded, group_files, read_bytes,

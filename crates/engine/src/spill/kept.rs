@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use super::{RowFile, RowFileWriter, Watch};
-use crate::{data::Data, executor::TaskContext};
+use crate::{data::Data, task::TaskContext};
 
 /// Rows in memory, or in a file if they do not fit there.
 pub(crate) struct Kept<T>(Rc<Place<T>>);
@@ -80,7 +80,7 @@ impl<T: Data> Iterator for KeptRows<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{prelude::*, spill::with_random_spills};
+    use crate::{prelude::*, task::with_random_spills};
 
     /// Whether all rows come twice and in order, and whether they were in memory.
     fn kept_in_order(seed: u64) -> (bool, bool) {

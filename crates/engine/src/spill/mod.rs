@@ -5,8 +5,6 @@
 //! whether the task is still within its share of the memory; as long as it is, they are a plain hash table and plain
 //! vectors.
 
-#[cfg(test)]
-mod chance;
 mod combine_table;
 mod fold;
 mod kept;
@@ -17,8 +15,6 @@ mod split_files;
 mod table;
 mod watch;
 
-#[cfg(test)]
-pub(crate) use chance::{strikes, with_random_spills};
 pub(crate) use combine_table::{CombineTable, PREFETCH_ROWS, Places, bring_into, bytes_of};
 pub(crate) use fold::Fold;
 pub(crate) use kept::Kept;

@@ -9,7 +9,7 @@ use firesteel_storage::{
 
 use crate::{
     data::Data,
-    executor::{Abort, Environment, TaskContext, abort_storage, abort_task},
+    task::{Abort, Environment, TaskContext, abort_storage, abort_task},
 };
 
 /// Rows on their way to a file, which is made when the first ones are written.

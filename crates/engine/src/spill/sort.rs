@@ -5,7 +5,7 @@ use std::{cmp::Ordering, collections::BinaryHeap, mem};
 use firesteel_storage::memory::meter;
 
 use super::{RowFile, RowFileWriter, Watch, watch::Size};
-use crate::{data::Data, executor::TaskContext};
+use crate::{data::Data, task::TaskContext};
 
 /// Bytes of rows that are sorted at once. Small enough that the scratch space of a sort does not matter.
 const CHUNK_BYTES: usize = 1 << 20;

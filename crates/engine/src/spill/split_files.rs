@@ -1,7 +1,7 @@
 //! Rows by key in several files, split by hash: [`SplitFiles`].
 
 use super::{RowFile, RowFileWriter};
-use crate::{data::Data, executor::TaskContext};
+use crate::{data::Data, task::TaskContext};
 
 /// Bits of the hash that one split looks at.
 const BITS: u32 = 4;

@@ -5,7 +5,7 @@ use std::{hash::Hash, mem};
 use hashbrown::{HashTable, hash_table};
 
 use super::{Fold, RowFile, SplitFiles, Watch};
-use crate::{data::Data, executor::TaskContext, partitioner::hash_of, spill::CombineTable};
+use crate::{data::Data, partitioner::hash_of, spill::CombineTable, task::TaskContext};
 
 /// The most states of one table that are relieved: each has a file open, and its buffer in memory.
 const RELIEVED_MAX: usize = 16;

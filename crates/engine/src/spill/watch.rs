@@ -4,7 +4,7 @@ use std::{borrow::Cow, marker::PhantomData, ops::ControlFlow};
 
 use firesteel_storage::memory::{Consumer, Reserve, is_counting, meter};
 
-use crate::executor::{TaskContext, abort_out_of_memory};
+use crate::task::{TaskContext, abort_out_of_memory};
 use firesteel_storage::memory::BatchLimit;
 
 /// The most rows between two checks of the task's memory.
@@ -70,7 +70,7 @@ impl<T> Watch<T> {
     pub(crate) fn must_spill(&mut self, size: Size) -> bool {
         self.has_looked();
         #[cfg(test)]
-        if super::chance::strikes() {
+        if crate::task::strikes() {
             return true;
         }
         let held = if is_counting() { self.measured_bytes() } else { size.held as u64 };
@@ -124,7 +124,7 @@ impl<T> Watch<T> {
     #[inline]
     pub(crate) fn is_asked_to_spill(&self) -> bool {
         #[cfg(test)]
-        if super::chance::strikes() {
+        if crate::task::strikes() {
             return true;
         }
         self.consumer.is_asked_to_spill()
@@ -140,7 +140,7 @@ impl<T> Watch<T> {
 fn rows_until_look<T>() -> u32 {
     let rows = const { BatchLimit::rows::<T>(CHECK_ROWS_MAX) as u32 };
     #[cfg(test)]
-    return super::chance::rows_until_look(rows);
+    return crate::task::rows_until_look(rows);
     #[cfg(not(test))]
     rows
 }

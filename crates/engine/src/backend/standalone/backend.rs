@@ -23,9 +23,9 @@ use crate::{
     backend::{Launch, SchedulerBackend},
     build::Build,
     driver::{Driver, Incoming},
-    executor::LateClient,
     logging::notice,
     protocol::{Stored, ToExecutor, Welcome},
+    task::LateClient,
 };
 
 /// Sends the scheduler's decisions to executors in other processes.

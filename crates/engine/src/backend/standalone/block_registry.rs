@@ -14,8 +14,8 @@ use parking_lot::Mutex;
 use super::links::Links;
 use crate::{
     driver::{Driver, Incoming},
-    executor::AddressBook,
     protocol::{Addresses, Stored},
+    task::AddressBook,
 };
 
 /// The block managers of all executors and of the driver.

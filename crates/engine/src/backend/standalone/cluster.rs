@@ -43,14 +43,15 @@ use crate::{
     build::Build,
     driver::Driver,
     error::with_causes,
-    executor::{
-        Disk, DriverLine, EXECUTOR_ARGUMENT, Environment, ExecutorServices, LateClient, OtherExecutors,
-        OwnBlocks, check_executor_memory,
-    },
+    executor::EXECUTOR_ARGUMENT,
     logging::notice,
     protocol::{ToDriver, ToExecutor, line_conf},
     security,
     sent_files::sent_files,
+    task::{
+        Disk, DriverLine, Environment, ExecutorServices, LateClient, OtherExecutors, OwnBlocks,
+        check_executor_memory,
+    },
 };
 
 /// How often the user is told why there is no executor yet.

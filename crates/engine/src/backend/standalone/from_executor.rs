@@ -10,10 +10,9 @@ use firesteel_types::{Cpus, ExecutorId};
 use super::backend::Shared;
 use crate::{
     driver::{Driver, Incoming},
-    executor::{Report, TaskEnd},
     logging::notice,
     protocol::{Answer, Joining, Question, ToDriver, ToExecutor},
-    stage::{ResultValue, TaskOutput},
+    task::{Report, ResultValue, TaskEnd, TaskOutput},
 };
 
 /// Takes the messages of one executor.

@@ -6,9 +6,9 @@ use hashbrown::{HashMap, HashSet};
 use parking_lot::Mutex;
 
 use crate::{
-    backend::Launch,
+    backend::{Launch, PreparedStage, ShortTables},
     protocol::{Addresses, Joining, StageInputs, StageOrder, TaskOrder, ToExecutor},
-    stage::{PreparedStage, Program, ShortTables},
+    task::Program,
 };
 
 /// From this size on what is to be sent to an executor goes in several messages, or from the limit if that is smaller.

@@ -16,9 +16,8 @@ use parking_lot::Mutex;
 use super::links::Links;
 use crate::{
     driver::{Driver, Incoming, Payload},
-    executor::{LateClient, fetch_one},
     protocol::{Stored, ToExecutor},
-    stage::ResultValue,
+    task::{LateClient, ResultValue, fetch_one},
 };
 
 /// How many results are fetched at a time.

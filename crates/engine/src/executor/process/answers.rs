@@ -12,8 +12,8 @@ use hashbrown::HashMap;
 use parking_lot::Mutex;
 
 use crate::{
-    executor::{AddressBook, DriverLine, TaskContext},
     protocol::{Addresses, Answer, Question, ToDriver},
+    task::{AddressBook, DriverLine, TaskContext},
 };
 
 /// The executor's way to ask its driver, and the addresses it has heard of.

@@ -12,9 +12,8 @@ use firesteel_types::TaskFailure;
 use parking_lot::{Condvar, Mutex};
 
 use crate::{
-    accumulator::Updates,
-    executor::{Report, TaskEnd},
     protocol::ToDriver,
+    task::{Report, TaskEnd, Updates},
 };
 
 /// Number of reports at which a batch is sent at once.

@@ -16,9 +16,9 @@ use crate::{
     Conf,
     contain::discard,
     error::with_causes,
-    executor::{Environment, Executor, Report, Slots, TaskEnd, Work},
+    executor::{Executor, Slots, Work},
     protocol::{StageOrder, Stored, TaskOrder, ToDriver},
-    stage::{Form, ResultValue, StageProgram, TaskOutput, thaw_program},
+    task::{Environment, Form, Report, ResultValue, StageProgram, TaskEnd, TaskOutput, thaw_program},
 };
 
 /// Everything that runs tasks.

@@ -10,9 +10,8 @@ use parking_lot::{Condvar, Mutex};
 
 use super::answers::DriverClient;
 use crate::{
-    executor::TaskContext,
     protocol::{Answer, Question, StageInputs},
-    shuffle::{MapTables, PlacedBlocks},
+    task::{MapTables, PlacedBlocks, TaskContext},
 };
 
 /// How often a task that waits for a table checks whether it was cancelled.

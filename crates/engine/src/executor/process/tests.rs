@@ -24,10 +24,10 @@ use tempfile::TempDir;
 
 use super::ARGUMENT;
 use crate::{
-    executor::{Report, TaskEnd},
     protocol::{
         Answer, Question, StageInputs, StageOrder, TaskOrder, ToDriver, ToExecutor, Welcome, line_conf,
     },
+    task::{Report, TaskEnd},
 };
 
 /// Longer than anything takes that works.

@@ -20,9 +20,8 @@ use firesteel_types::{
 use super::*;
 use crate::{
     Conf,
-    executor::{DriverLine, ExecutorServices, abort_task, hook},
     ship::{Blame, ShipError},
-    stage::ResultValue,
+    task::{DriverLine, ExecutorServices, ResultValue, abort_task, install_panic_hook},
 };
 
 struct NoDriver;
@@ -50,7 +49,7 @@ impl<F: Fn(&TaskContext) + Send + Sync> StageProgram for Program<F> {
 }
 
 fn executor() -> Executor {
-    hook::install();
+    install_panic_hook();
     let conf = Conf::new();
     let environment =
         Environment::new(&conf, ExecutorServices::alone(&conf, "here".into(), "test", Arc::new(NoDriver)))
@@ -275,7 +274,7 @@ fn a_listener_added_too_late_runs_at_once_and_listeners_may_add_listeners() {
 /// Behaviours: ACC-005.
 #[test]
 fn only_updates_that_are_not_zero_travel_back() {
-    use crate::accumulator::LongSum;
+    use crate::task::LongSum;
     use firesteel_types::AccumulatorId;
 
     let report =

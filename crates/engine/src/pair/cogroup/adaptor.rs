@@ -7,10 +7,11 @@ use firesteel_types::PartitionId;
 use super::{Groups, Side, Together};
 use crate::{
     data::Data,
-    executor::TaskContext,
+    either::Either,
     pair::{Input, Loaded},
     partitioner::KeyPartitioner,
-    rdd::{Either, Rdd, RddHandle},
+    rdd::{Rdd, RddHandle},
+    task::TaskContext,
 };
 
 /// Groups between two checks for an order to end.

@@ -5,9 +5,9 @@ use std::hash::Hash;
 use hashbrown::{HashTable, hash_table::Entry};
 
 use crate::{
-    executor::{Abort, TaskContext, abort_task},
     pair::Lent,
     partitioner::hash_of,
+    task::{Abort, TaskContext, abort_task},
 };
 
 /// The keys seen so far, each with a number: that of its group.

@@ -6,9 +6,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     data::Data,
-    executor::TaskContext,
     pair::Loaded,
     spill::{Fold, SpillTable, TableRows},
+    task::TaskContext,
 };
 
 /// A value of one of up to four sides.

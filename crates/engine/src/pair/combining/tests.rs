@@ -5,11 +5,7 @@ use std::{collections::BTreeMap, fmt::Debug};
 use firesteel_types::Rng;
 
 use super::*;
-use crate::{
-    HashPartitioner,
-    prelude::*,
-    spill::{Borrowed, with_random_spills},
-};
+use crate::{HashPartitioner, prelude::*, spill::Borrowed, task::with_random_spills};
 
 const CASES: u64 = 120;
 const ROWS_MAX: usize = 2_000;

@@ -7,10 +7,11 @@ use firesteel_types::PartitionId;
 use super::{JoinKind, Lent, Loaded, Table, cut::cut, kind::Flipped, probe::Probe};
 use crate::{
     data::Data,
-    executor::TaskContext,
+    either::Either,
     pair::{Input, cogroup::two_sides},
     partitioner::KeyPartitioner,
-    rdd::{Either, Rdd, RddHandle},
+    rdd::{Rdd, RddHandle},
+    task::TaskContext,
 };
 
 /// An [`Rdd`] with the pairs of values that two parents have for the same key. Made by

@@ -6,7 +6,7 @@
 use std::{hash::Hash, mem::needs_drop};
 
 use super::Lent;
-use crate::{data::Data, executor::TaskContext, partitioner::hash_of};
+use crate::{data::Data, partitioner::hash_of, task::TaskContext};
 
 /// The bytes of rows and table that a core has at hand.
 const CACHE_BYTES: usize = 256 << 10;

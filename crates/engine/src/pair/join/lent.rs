@@ -6,9 +6,9 @@ use firesteel_types::PartitionId;
 
 use crate::{
     data::Data,
-    executor::{Abort, TaskContext, abort_task},
     pair::Input,
     spill::{RowFile, RowFileWriter, Watch},
+    task::{Abort, TaskContext, abort_task},
 };
 
 /// Rows between two checks for an order to end.
@@ -159,7 +159,7 @@ impl<'a, T> Lent<'a, T> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{prelude::*, spill::with_random_spills};
+    use crate::{prelude::*, task::with_random_spills};
 
     #[test]
     fn each_row_is_found_under_its_number_however_the_blocks_are_cut() {

@@ -3,7 +3,7 @@
 use std::{hash::Hash, iter::Fuse, marker::PhantomData};
 
 use super::{JoinKind, Table, table::Link};
-use crate::{data::Data, executor::TaskContext, pair::gathered::Gathered};
+use crate::{data::Data, pair::gathered::Gathered, task::TaskContext};
 
 /// Pairs between two checks for an order to end.
 const BATCH: u32 = 4096;

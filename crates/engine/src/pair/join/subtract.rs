@@ -7,10 +7,11 @@ use firesteel_types::PartitionId;
 use super::{Loaded, Table};
 use crate::{
     data::Data,
-    executor::TaskContext,
+    either::Either,
     pair::{Input, cogroup::two_sides},
     partitioner::KeyPartitioner,
-    rdd::{Either, Rdd, RddHandle},
+    rdd::{Rdd, RddHandle},
+    task::TaskContext,
 };
 
 /// An [`Rdd`] with the rows of one parent whose key another parent does not have. Made by

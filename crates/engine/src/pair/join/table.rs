@@ -5,7 +5,7 @@ use std::hash::Hash;
 use hashbrown::{HashTable, hash_table::Entry};
 
 use super::Lent;
-use crate::{executor::TaskContext, partitioner::hash_of};
+use crate::{partitioner::hash_of, task::TaskContext};
 
 /// A hash table over rows that it borrows: the first row of each key, and from each row the next one of the
 /// same key.

@@ -6,9 +6,9 @@ use firesteel_types::PartitionId;
 
 use super::{PipeCommand, lines::Lines};
 use crate::{
-    executor::TaskContext,
     rdd::{Rdd, RddHandle},
     ship::Ship,
+    task::TaskContext,
 };
 
 /// An [`Rdd`] of the lines that an external program prints when it is given the rows of its parent as lines. Made by

@@ -18,9 +18,9 @@ use firesteel_types::{PartitionId, RddId};
 
 use super::{PipeCommand, output::Output, process::Process};
 use crate::{
-    executor::{Abort, TaskContext, abort_task, spawn_helper},
     rdd::Rdd,
     ship::Blame,
+    task::{Abort, TaskContext, abort_task, spawn_helper},
 };
 
 /// How much of a program's standard error is kept, from the end.

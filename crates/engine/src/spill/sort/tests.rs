@@ -4,7 +4,7 @@ use firesteel_storage::memory::is_counting;
 use firesteel_types::Rng;
 
 use super::*;
-use crate::{prelude::*, spill::with_random_spills};
+use crate::{prelude::*, task::with_random_spills};
 
 const CASES: u64 = 120;
 const ROWS_MAX: usize = 2_000;

@@ -9,7 +9,7 @@ use super::*;
 use crate::{
     pair::{ByKey, Filling},
     prelude::*,
-    spill::with_random_spills,
+    task::with_random_spills,
 };
 
 /// Cases of each kind.

@@ -39,7 +39,7 @@ impl Ledger {
     /// Whether there is memory for `bytes` in all.
     fn fits(&mut self, bytes: u64) -> bool {
         #[cfg(test)]
-        if crate::spill::strikes() {
+        if crate::task::strikes() {
             return false;
         }
         let fits = self.unroll.as_mut().is_some_and(|unroll| unroll.check(bytes));
@@ -62,7 +62,7 @@ impl Ledger {
     /// The memory for a block of exactly `bytes`, which counts as the task's until it is stored.
     fn finish(mut self, bytes: u64) -> Result<Reservation, Self> {
         #[cfg(test)]
-        if crate::spill::strikes() {
+        if crate::task::strikes() {
             return Err(self);
         }
         match self.unroll.take().map(|unroll| unroll.finish(bytes)) {
@@ -287,7 +287,7 @@ mod tests {
     use firesteel_types::RddId;
 
     use super::*;
-    use crate::{executor::TaskContext, prelude::*};
+    use crate::{prelude::*, task::TaskContext};
 
     /// What is left of the memory.
     struct Left(AtomicU64);

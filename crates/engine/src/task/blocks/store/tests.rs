@@ -10,7 +10,7 @@ use firesteel_types::{ExecutorId, PartitionId};
 use super::*;
 use crate::{
     Conf,
-    executor::{Disk, DriverLine},
+    task::{Disk, DriverLine},
 };
 
 /// What was told, in order.

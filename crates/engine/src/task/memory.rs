@@ -18,13 +18,13 @@ thread_local! {
 }
 
 /// Gives the thread's task its memory, or takes it away.
-pub(super) fn set_memory(memory: Option<TaskMemory>) {
+pub(crate) fn set_memory(memory: Option<TaskMemory>) {
     let before = MEMORY.replace(memory);
     drop(before);
 }
 
 /// The most that the thread's task held so far.
-pub(super) fn peak_bytes() -> u64 {
+pub(crate) fn peak_bytes() -> u64 {
     MEMORY.with_borrow(|memory| memory.as_ref().map_or(0, TaskMemory::peak))
 }
 
@@ -62,7 +62,7 @@ impl TaskContext {
     }
 
     /// Ends the task if it holds far more than its share and none of that can be spilled.
-    pub(super) fn check_memory(&self) {
+    pub(crate) fn check_memory(&self) {
         let checked = MEMORY.with_borrow(|memory| memory.as_ref().map_or(Ok(()), TaskMemory::check));
         if let Err(out_of_share) = checked {
             abort_out_of_memory(&out_of_share);

@@ -7,7 +7,7 @@ use firesteel_storage::{
     codec::{CodecError, Compression, FrameWriter, RowsWriter},
 };
 
-use crate::{data::Data, executor::TaskContext};
+use crate::{data::Data, task::TaskContext};
 
 /// How the rows of a partition are serialized.
 #[derive(Clone, Copy, Debug)]

@@ -6,7 +6,7 @@ use std::{
     thread::{self, JoinHandle},
 };
 
-use super::{Abort, TaskContext, hook, runner::panic_text};
+use super::{Abort, TaskContext, panic_text, take_panic};
 use crate::ship::take_blamed;
 
 /// Runs `work` on a thread of its own as part of `task`: functions of the user find the task there, and a panic is kept
@@ -23,7 +23,7 @@ pub(crate) fn spawn_helper<T: Send + 'static>(
         let done = catch_unwind(AssertUnwindSafe(|| work(&task)));
         TaskContext::set_current(None);
         done.map_err(|payload| {
-            let (operator, panic) = (take_blamed(), hook::take());
+            let (operator, panic) = (take_blamed(), take_panic());
             match payload.downcast::<Abort>() {
                 Ok(abort) => *abort,
                 Err(payload) => Abort::Failed { message: panic_text(panic, payload), operator },

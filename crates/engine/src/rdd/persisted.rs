@@ -2,12 +2,12 @@
 
 use firesteel_types::{PartitionId, StorageLevel};
 
-use super::keep;
 use crate::{
     Error, Result,
-    executor::TaskContext,
-    rdd::{Either, Rdd, RddHandle},
+    either::Either,
+    rdd::{Rdd, RddHandle},
     ship::{Frozen, Ship, ShipError, Thawing},
+    task::{TaskContext, keep},
 };
 
 /// An [`Rdd`] whose partitions are kept once they are computed. Made by [`cache`](crate::Transform::cache) and

@@ -11,7 +11,7 @@ use super::{
     store,
     unroll::{Collected, PartBytes, collect, collect_bytes},
 };
-use crate::{data::Data, executor::TaskContext, rdd::Either};
+use crate::{data::Data, either::Either, task::TaskContext};
 
 /// The rows of a partition that is kept at `level`; `compute` makes them when they are not there.
 ///

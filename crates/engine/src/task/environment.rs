@@ -16,9 +16,7 @@ use firesteel_types::{
 use super::Disk;
 use crate::{
     Conf,
-    broadcast::BroadcastStore,
-    cache::{BlockStore, NoPeers, ToDriver},
-    shuffle::{RemoteShuffles, ShuffleConf, ShuffleStore},
+    task::{BlockStore, BroadcastStore, NoPeers, RemoteShuffles, ShuffleConf, ShuffleStore, ToDriver},
 };
 
 /// The stores of one executor, what they may use, and its line to the driver.

@@ -24,14 +24,12 @@ use firesteel_types::{AttemptId, PartitionId, ShuffleId, StageAttemptId};
 
 use super::{
     RemoteShuffles,
-    buckets::Dealt,
-    map_output::{MapBlocks, TypedBlocks},
+    map_output::{Dealt, MapBlocks, TypedBlocks},
 };
 use crate::{
     contain::{contain, discard},
     data::Data,
-    executor::{Disk, TaskContext, hand_over},
-    stage::Form,
+    task::{Disk, Form, TaskContext, hand_over},
 };
 
 /// The map outputs of one process.

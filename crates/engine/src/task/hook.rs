@@ -11,6 +11,7 @@ use std::{
 };
 
 use super::TaskContext;
+use crate::contain::{discard, payload_text};
 
 thread_local! {
     static LAST: RefCell<Option<PanicRecord>> = const { RefCell::new(None) };
@@ -46,4 +47,15 @@ fn keep(info: &PanicHookInfo<'_>) {
     let backtrace = (backtrace.status() == BacktraceStatus::Captured).then(|| backtrace.to_string());
     let message = info.payload_as_str().unwrap_or("a panic whose payload is no text").to_owned();
     LAST.set(Some(PanicRecord { message, place: info.location().map(ToString::to_string), backtrace }));
+}
+
+/// The text of a panicked task's report.
+pub(crate) fn panic_text(panic: Option<PanicRecord>, payload: Box<dyn std::any::Any + Send>) -> String {
+    let text = payload_text(&*payload);
+    discard(payload);
+    // Without a record it was unwound with `resume_unwind` by user code, which runs no hook.
+    let Some(PanicRecord { message, place, backtrace }) = panic else { return text };
+    let place = place.map(|place| format!(", panicked at {place}")).unwrap_or_default();
+    let backtrace = backtrace.map(|backtrace| format!("\n{backtrace}")).unwrap_or_default();
+    format!("{message}{place}{backtrace}")
 }

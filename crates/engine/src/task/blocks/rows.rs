@@ -19,8 +19,8 @@ use super::{
 };
 use crate::{
     data::Data,
-    executor::{Pace, TaskContext},
-    rdd::Either,
+    either::Either,
+    task::{Pace, TaskContext},
 };
 
 /// What is read from a file at a time when frames are small.

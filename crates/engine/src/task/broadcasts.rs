@@ -12,7 +12,11 @@ use firesteel_storage::{
     memory::meter,
 };
 
-use crate::{cache::BlockStore, contain::discard, data::Data, executor::TaskContext};
+use crate::{
+    contain::discard,
+    data::Data,
+    task::{BlockStore, TaskContext},
+};
 
 /// Values by the id of their variable: those that were made in this process, and pieces of all.
 pub(crate) struct BroadcastStore {

@@ -30,7 +30,7 @@ pub(crate) fn strikes() -> bool {
 }
 
 /// Rows until the next look; `usual` where nothing is random.
-pub(super) fn rows_until_look(usual: u32) -> u32 {
+pub(crate) fn rows_until_look(usual: u32) -> u32 {
     CHANCE.with_borrow_mut(|chance| match chance {
         Some(Chance { rng, one_in }) => 1 + rng.below(*one_in) as u32,
         None => usual,

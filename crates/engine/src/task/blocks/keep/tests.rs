@@ -3,7 +3,7 @@
 use firesteel_types::Rng;
 
 use super::*;
-use crate::{prelude::*, spill::with_random_spills};
+use crate::{prelude::*, task::with_random_spills};
 
 const CASES: u64 = 300;
 const ROWS_MAX: usize = 1_000;

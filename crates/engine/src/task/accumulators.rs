@@ -10,7 +10,7 @@ use firesteel_storage::codec::{self, CodecError};
 use firesteel_types::AccumulatorId;
 
 use super::Accumulate;
-use crate::stage::Form;
+use crate::task::Form;
 
 /// The updates of a running task: a few accumulators, so a list is searched fastest.
 #[derive(Default)]
@@ -73,11 +73,11 @@ impl TaskAccumulators {
 
 /// The updates that travel with a task's report.
 #[derive(Default, Serialize, Deserialize)]
-pub(crate) struct Updates(pub(super) Vec<(AccumulatorId, UpdateValue)>);
+pub(crate) struct Updates(pub(crate) Vec<(AccumulatorId, UpdateValue)>);
 
 /// One update on its way.
 #[derive(Serialize, Deserialize)]
-pub(super) enum UpdateValue {
+pub(crate) enum UpdateValue {
     Bytes(Bytes),
     /// Never leaves its process. The last one: a variant that is skipped changes the numbers of those behind it.
     #[serde(skip)]

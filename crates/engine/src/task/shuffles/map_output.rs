@@ -10,6 +10,18 @@ use firesteel_types::PartitionId;
 
 use crate::data::Data;
 
+/// Where the rows of a map task ended up.
+pub(crate) struct Dealt<T> {
+    /// On disk, in the order in which they were spilled.
+    pub(crate) spills: Vec<SpillFile>,
+    /// The rest, in memory.
+    pub(crate) rows: TypedBuckets<T>,
+    /// What the rest takes.
+    pub(crate) bytes: u64,
+    /// The sum of what was spilled, if it is wanted.
+    pub(crate) content: Option<ContentSum>,
+}
+
 /// The output of one map task.
 #[derive(Clone)]
 pub(crate) enum MapBlocks {
@@ -38,7 +50,7 @@ pub(crate) trait TypedBlocks: Send + Sync {
 }
 
 /// The rows of a map task for each reduce partition.
-pub(crate) struct TypedBuckets<T>(pub(super) Vec<Vec<T>>);
+pub(crate) struct TypedBuckets<T>(pub(crate) Vec<Vec<T>>);
 
 impl<T> TypedBuckets<T> {
     /// The rows for one reduce partition.
@@ -84,7 +96,7 @@ impl<T: Data> TypedBlocks for TypedBuckets<T> {
 
 impl<T: Data> TypedBuckets<T> {
     /// Adds all rows to a sum. They are serialized for it, and nothing else.
-    pub(super) fn add_to(&self, content: &mut Option<ContentSum>) -> Result<(), CodecError> {
+    pub(crate) fn add_to(&self, content: &mut Option<ContentSum>) -> Result<(), CodecError> {
         let mut discard = DiscardFrames;
         (0..)
             .zip(&self.0)
@@ -93,15 +105,15 @@ impl<T: Data> TypedBuckets<T> {
 }
 
 /// The partition of a file that was started.
-pub(super) struct RowSink<'a, S> {
-    pub(super) file: &'a mut S,
+pub(crate) struct RowSink<'a, S> {
+    pub(crate) file: &'a mut S,
     /// The sum of all rows, if it is wanted.
-    pub(super) content: &'a mut Option<ContentSum>,
-    pub(super) partition: u32,
+    pub(crate) content: &'a mut Option<ContentSum>,
+    pub(crate) partition: u32,
 }
 
 impl<S: FrameSink> RowSink<'_, S> {
-    pub(super) fn write<T: Data>(self, rows: &[T]) -> Result<(), S::Error> {
+    pub(crate) fn write<T: Data>(self, rows: &[T]) -> Result<(), S::Error> {
         let Self { file, content, partition } = self;
         let mut writer = RowsWriter::new(file);
         if content.is_some() {

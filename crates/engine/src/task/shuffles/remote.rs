@@ -15,7 +15,7 @@ use firesteel_storage::{
 };
 use firesteel_types::{AttemptId, ExecutorId, FetchFailure, Host, PartitionId, ShuffleId};
 
-use crate::executor::{Disk, TaskContext};
+use crate::task::{Disk, TaskContext};
 
 /// Tells where the outputs of a shuffle are.
 pub(crate) trait MapTables: Send + Sync {
@@ -48,7 +48,7 @@ pub(crate) struct RemoteShuffles {
 
 impl RemoteShuffles {
     /// Starts to fetch blocks, in the order of their map tasks as far as possible.
-    pub(super) fn fetch(
+    pub(crate) fn fetch(
         &self,
         shuffle: ShuffleId,
         placed: Vec<PlacedBlocks>,
@@ -89,7 +89,7 @@ impl RemoteShuffles {
 type Origin = (AttemptId, (ExecutorId, Host));
 
 /// Blocks on their way, handed out in the order in which they are asked for.
-pub(super) struct Arrivals {
+pub(crate) struct Arrivals {
     fetcher: ShuffleFetcher,
     /// Those that came before they were asked for.
     early: HashMap<u32, FetchedBlock>,
@@ -98,13 +98,13 @@ pub(super) struct Arrivals {
 
 impl Arrivals {
     /// The block of one map task. Ends the task if it cannot be had.
-    pub(super) fn take(&mut self, map: u32, task: &TaskContext) -> FetchedBlock {
+    pub(crate) fn take(&mut self, map: u32, task: &TaskContext) -> FetchedBlock {
         self.wait_for(map, task);
         self.early.remove(&map).expect("it was waited for")
     }
 
     /// How many rows the block of one map task has, unless it is so large that it went to a file. Waits for it.
-    pub(super) fn rows(&mut self, map: u32, task: &TaskContext) -> Option<u64> {
+    pub(crate) fn rows(&mut self, map: u32, task: &TaskContext) -> Option<u64> {
         self.wait_for(map, task);
         match &self.early[&map].data {
             // What is wrong with it shows when it is read.

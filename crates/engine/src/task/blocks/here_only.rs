@@ -10,7 +10,7 @@ use firesteel_storage::block::{
 };
 use firesteel_types::{ExecutorId, StorageLevel};
 
-use crate::executor::DriverLine;
+use crate::task::DriverLine;
 
 /// Tells the scheduler which partitions are kept. No other process has any.
 pub(crate) struct ToDriver(pub(crate) Arc<dyn DriverLine>);

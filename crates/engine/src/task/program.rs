@@ -1,18 +1,15 @@
-//! A stage as the runtime sees it: something that computes one partition, without types.
+//! What the tasks of a stage run, without types: [`StageProgram`].
 
 use std::{any::Any, marker::PhantomData, sync::Arc};
 
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 
-use firesteel_scheduler::{MapOutput, StageLaunch};
-use firesteel_types::ShuffleId;
+use firesteel_scheduler::MapOutput;
+use firesteel_types::RddId;
 
-use crate::{
-    executor::TaskContext,
-    rdd::RddHandle,
-    ship::{Entry, Frozen, Ship, ShipError, Thaw, Thawing},
-};
+use super::TaskContext;
+use crate::ship::{Entry, Frozen, Ship, ShipError, Thaw, Thawing};
 
 /// In which form tasks exchange values with others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,24 +20,6 @@ pub(crate) enum Form {
     Shipped,
 }
 
-/// A stage attempt whose tasks are being launched.
-pub(crate) struct PreparedStage {
-    pub(crate) launch: Box<StageLaunch>,
-    pub(crate) program: Program,
-    /// Its last RDD.
-    pub(crate) rdd: RddHandle,
-    /// The short tables of the shuffles that it reads.
-    pub(crate) tables: ShortTables,
-}
-
-/// Encoded tables of map outputs that are short enough to go with a stage, for tasks in other processes.
-#[derive(Default)]
-pub(crate) struct ShortTables {
-    /// Epoch of the map output tracker that the tables were taken from.
-    pub(crate) epoch: u64,
-    pub(crate) tables: Vec<(ShuffleId, Bytes)>,
-}
-
 /// The operators of a stage attempt, as its tasks get them.
 pub(crate) enum Program {
     /// For tasks in this process.
@@ -48,6 +27,9 @@ pub(crate) enum Program {
     /// For tasks of other processes.
     Shipped(Bytes),
 }
+
+/// What the sources of a stage hold for the partitions that a task needs.
+pub(crate) type TaskData = Vec<(RddId, u32, Bytes)>;
 
 /// What the tasks of a stage attempt run.
 pub(crate) trait StageProgram: Send + Sync {

@@ -20,7 +20,7 @@ use firesteel_types::{
 };
 
 use super::{Abort, Environment, KillSwitch, Pace, abort_task, listeners::TaskListeners};
-use crate::{accumulator::TaskAccumulators, backend::TaskData};
+use crate::task::{TaskAccumulators, TaskData};
 
 thread_local! {
     static CURRENT: RefCell<Option<TaskContext>> = const { RefCell::new(None) };

@@ -24,7 +24,7 @@ use firesteel_types::{AttemptId, RddId, StorageLevel, Timestamp};
 use super::budget::BlockBudget;
 use crate::{
     error::with_causes,
-    executor::{Abort, ExecutorServices, TaskContext, abort_task},
+    task::{Abort, ExecutorServices, TaskContext, abort_task},
 };
 
 /// The cached partitions of one process, in memory and on disk.
