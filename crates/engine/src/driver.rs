@@ -3,13 +3,24 @@
 //! There is one scheduler and it takes one turn at a time: a thread with an event puts it into the inbox and, if no
 //! other thread is at it, takes the turn itself: drains the inbox, feeds everything to the scheduler, performs the
 //! effects in order. No thread is woken to make a decision, which is what makes a task cost microseconds.
+//!
+//! The handles of RDDs and shuffles are here too: they hold the driver, which drops what nothing can reach any more, and
+//! the driver holds them, to run what they stand for. What a backend must do is said in `backend.rs`.
 
+mod accumulators;
+mod backend;
+mod checkpoints;
 mod clock;
 mod effects;
+mod fit;
 mod inbox;
 mod job;
+mod locality;
+mod properties;
 mod questions;
+mod rdd_handle;
 mod register;
+mod shuffle_handle;
 #[cfg(test)]
 mod tests;
 mod timer;
@@ -31,23 +42,26 @@ use firesteel_ui::Site;
 use hashbrown::HashMap;
 use parking_lot::Mutex;
 
+pub(crate) use accumulators::{AccumulatorRegistry, Total};
+pub(crate) use backend::{Launch, PreparedStage, SchedulerBackend, ShortTables, TasksRun};
+use checkpoints::CheckpointDirectory;
 pub(crate) use clock::Clock;
 pub(crate) use inbox::{Incoming, Payload};
 use job::{ActiveJob, OnEnd};
 pub(crate) use job::{Collected, JobEnd, Submission};
 use questions::Questions;
+pub use rdd_handle::{HandleBuilder, Parent, RddHandle};
+pub(crate) use rdd_handle::{MAX_PARTITIONS, NO_PARTITIONS, PartitionData, debug_as_handle};
 pub(crate) use register::walk;
+pub use shuffle_handle::ShuffleHandle;
+pub(crate) use shuffle_handle::WeakShuffle;
 pub(crate) use timer::Timer;
 use turn::Core;
 
 use crate::{
     Conf,
-    accumulator::AccumulatorRegistry,
-    backend::{SchedulerBackend, TasksRun},
-    checkpoint::CheckpointDirectory,
     contain::{contain, discard},
     protocol::Stored,
-    shuffle::{ShuffleHandle, WeakShuffle},
     task::Environment,
 };
 use firesteel_listener::{BusError, ConsoleProgress, ListenerBus, StatusStore, Wait};
@@ -203,6 +217,14 @@ impl Driver {
             inbox.push(Incoming::event(Event::JobSubmitted(spec)));
         }
         self.take_turns();
+    }
+
+    /// The name of the application for masters, pages and people.
+    pub(crate) fn application_id(&self) -> String {
+        match self.backend.app_id() {
+            Some(app) => app.to_string(),
+            None => format!("local-{}", self.clock.began().as_millis()),
+        }
     }
 
     /// Asks for jobs to end.

@@ -36,6 +36,7 @@ mod allocator;
 mod backend;
 mod broadcast;
 mod build;
+mod bury;
 mod checkpoint;
 mod conf;
 mod contain;
@@ -49,6 +50,7 @@ mod executor;
 mod fuzz;
 mod job;
 mod logging;
+mod narrow;
 mod pair;
 mod partitioner;
 pub mod prelude;
@@ -80,6 +82,7 @@ pub use checkpoint::{CheckpointFile, Checkpointed};
 pub use conf::{Conf, ConfError, Origin};
 pub use context::{Context, ContextBuilder};
 pub use data::Data;
+pub use driver::ShuffleHandle;
 pub use error::{Error, Result};
 pub use firesteel_files::{Codec, IoError};
 #[doc(inline)]
@@ -99,6 +102,11 @@ pub use firesteel_types::{
 };
 pub use job::{JobHandle, JobProgress, JobState};
 pub use logging::init_logging;
+pub use narrow::{
+    BoxRdd, Cartesian, Coalesced, Filter, FlatMap, Glom, Map, MapPartitions, Persisted, Pipe, PipeCommand,
+    Pruned, Rows, Sample, Split, Transform, Union, UnionMany, With, Zip, ZipPartitions, ZipWithIndex,
+    ZipWithUniqueId,
+};
 pub use pair::{
     Cogroup, Cogroup3, Cogroup4, Combined, Combiner, Distinct, Emit, FilterByRange, FlatMapValues, FullOuter,
     Group, GroupValues, Grouped, Inner, Join, JoinKind, JoinRdd, Keys, LeftOuter, MapValues, OrderedPairRdd,
@@ -107,15 +115,10 @@ pub use pair::{
 pub use partitioner::{
     AnyPartitioner, HashPartitioner, KeyPartitioner, Order, Partitioner, RangePartitioner, TotalOrd,
 };
-pub use rdd::{
-    BoxRdd, Cartesian, Coalesced, Filter, FlatMap, Glom, HandleBuilder, Map, MapPartitions, Parent,
-    Persisted, Pipe, PipeCommand, Pruned, Rdd, RddHandle, Rows, Sample, Split, Transform, Union, UnionMany,
-    With, Zip, ZipPartitions, ZipWithIndex, ZipWithUniqueId,
-};
+pub use rdd::{HandleBuilder, Parent, Rdd, RddHandle};
 pub use sent_files::sent_file;
 pub use set::{Intersection, SetRdd, Subtract};
 pub use ship::Ship;
-pub use shuffle::ShuffleHandle;
 pub use sink::SaveRdd;
 pub use source::{
     BinaryRecords, Content, Empty, ObjectFile, Parallelize, Range, RangeNumber, TextFile, WholeFiles,

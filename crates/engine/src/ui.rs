@@ -129,14 +129,6 @@ impl AppSource for DriverSource {
 }
 
 impl Driver {
-    /// The name of the application for masters, pages and people.
-    pub(crate) fn application_id(&self) -> String {
-        match self.backend.app_id() {
-            Some(app) => app.to_string(),
-            None => format!("local-{}", self.clock.began().as_millis()),
-        }
-    }
-
     /// What is kept of RDDs.
     fn stored_rdds(&self) -> Vec<RddStorageData> {
         let rdds: Vec<_> = self.query(|scheduler| {

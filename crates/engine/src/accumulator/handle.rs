@@ -8,10 +8,9 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, ser::Error as _};
 use firesteel_storage::codec::Shape;
 use firesteel_types::AccumulatorId;
 
-use super::registry::Total;
 use crate::{
     Context,
-    driver::Driver,
+    driver::{Driver, Total},
     task::{Abort, Accumulate, Collection, DoubleSum, LongSum, TaskContext, abort_task},
 };
 

@@ -4,7 +4,5 @@
 //! counts. So a retried or speculative task of a result stage counts once, and a failed attempt never does.
 
 mod handle;
-mod registry;
 
 pub use handle::Accumulator;
-pub(crate) use registry::AccumulatorRegistry;

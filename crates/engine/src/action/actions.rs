@@ -11,7 +11,8 @@ use super::{
 use crate::{
     Result,
     job::{Call, JobHandle},
-    rdd::{Rdd, Rows, Transform},
+    narrow::{Rows, Transform},
+    rdd::Rdd,
     ship::captures_nothing,
 };
 use firesteel_stats::sampling::Replacement;

@@ -9,8 +9,9 @@ use super::{
 use crate::{
     Error, Result,
     job::{Call, JobFunction, JobHandle},
+    narrow::Transform,
     pair::PairRdd,
-    rdd::{Rdd, Transform},
+    rdd::Rdd,
     task::TaskContext,
 };
 use firesteel_stats::{BoundedDouble, CountEvaluator, GroupedCountEvaluator, HyperLogLogPlusPlus};

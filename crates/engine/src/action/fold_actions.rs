@@ -1,12 +1,6 @@
 //! The actions that make one value of all rows.
 
-use crate::{
-    Result,
-    data::Data,
-    job::JobHandle,
-    rdd::{Rdd, Transform},
-    ship::captures_nothing,
-};
+use crate::{Result, data::Data, job::JobHandle, narrow::Transform, rdd::Rdd, ship::captures_nothing};
 
 /// What makes one value of all rows: each partition is folded by its task, the results on the driver.
 ///

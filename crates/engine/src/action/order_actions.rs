@@ -8,7 +8,8 @@ use std::{
 use crate::{
     Result,
     job::{Call, JobHandle},
-    rdd::{Rdd, Transform},
+    narrow::Transform,
+    rdd::Rdd,
     ship::captures_nothing,
 };
 

@@ -12,9 +12,10 @@ use crate::{
     Result,
     data::Data,
     job::{Call, JobHandle, listed},
+    narrow::Transform,
     pair::PairRdd,
     partitioner::AnyPartitioner,
-    rdd::{Rdd, Transform},
+    rdd::Rdd,
 };
 
 /// What makes an RDD of pairs of a key and a value run.

@@ -9,7 +9,8 @@ use crate::{
     Result,
     data::Data,
     job::{Call, JobFunction, JobHandle, listed},
-    rdd::{Rdd, Rows},
+    narrow::Rows,
+    rdd::Rdd,
     ship::{Frozen, Func, Ship, ShipError, Thawing},
     task::TaskContext,
 };

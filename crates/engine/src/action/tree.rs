@@ -10,9 +10,10 @@ use crate::{
     Result,
     data::Data,
     job::{Call, JobFunction, JobHandle},
+    narrow::{BoxRdd, Transform},
     pair::{Combined, Reduce},
     partitioner::{KeyPartitioner, Partitioner},
-    rdd::{BoxRdd, Rdd, RddHandle, Transform},
+    rdd::{Rdd, RddHandle},
     ship::{Func, Ship},
     task::TaskContext,
 };

@@ -9,7 +9,8 @@ use crate::{
     Result,
     data::Data,
     job::{Call, JobHandle},
-    rdd::{Rdd, Rows, With},
+    narrow::{Rows, With},
+    rdd::Rdd,
 };
 
 /// Actions over whole partitions and single rows. See [`Actions`](crate::Actions).

@@ -8,7 +8,8 @@ use crate::{
     Result,
     data::Data,
     job::{Call, JobHandle},
-    rdd::{Rdd, With},
+    narrow::With,
+    rdd::Rdd,
 };
 
 /// Actions that merge in a tree. See [`FoldActions`](crate::FoldActions).

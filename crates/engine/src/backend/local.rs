@@ -8,10 +8,9 @@ use std::{
 use firesteel_scheduler::{Effect, Event, ExecutorSpec};
 use firesteel_types::{AttemptId, Cpus, ExecutorId, Host, ProfileId};
 
-use super::{Launch, SchedulerBackend};
 use crate::{
     contain::discard,
-    driver::{Driver, Incoming},
+    driver::{Driver, Incoming, Launch, SchedulerBackend},
     error::with_causes,
     executor::{Executor, Slots, Work},
     task::{Environment, Form, Program, thaw_program},

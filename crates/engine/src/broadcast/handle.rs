@@ -14,10 +14,9 @@ use firesteel_storage::broadcast::Manifest;
 
 use crate::{
     Context, Error, Result,
-    backend::TasksRun,
     contain::contain,
     data::Data,
-    driver::Driver,
+    driver::{Driver, TasksRun},
     error::with_causes,
     protocol::Stored,
     task::{Abort, TaskContext, abort_task},

@@ -121,7 +121,7 @@ impl<R: Rdd> Checkpointed<R> {
     pub(super) fn written(&self, source: Source<R>) {
         let before = std::mem::replace(&mut *self.source.write(), Arc::new(source));
         self.handle.cut(matches!(*self.source(), Source::Files(_)));
-        crate::rdd::bury(before);
+        crate::bury::bury(before);
     }
 }
 

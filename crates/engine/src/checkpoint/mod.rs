@@ -5,11 +5,9 @@
 //! (`metadata.rs`), `_partitioner` where keys were dealt by hash, and `_SUCCESS`, written last.
 
 mod checkpointed;
-mod directory;
 mod metadata;
 mod recovered;
 mod write;
 
 pub use checkpointed::Checkpointed;
-pub(crate) use directory::CheckpointDirectory;
 pub use recovered::CheckpointFile;

@@ -13,8 +13,8 @@ use firesteel_types::{ExecutorId, LocalCores, MasterUrl, settings};
 use super::Context;
 use crate::{
     Conf, Error, Result,
-    backend::{Cluster, LocalBackend, SchedulerBackend, TasksRun},
-    driver::{Driver, Incoming, Timer},
+    backend::{Cluster, LocalBackend},
+    driver::{Driver, Incoming, SchedulerBackend, TasksRun, Timer},
     security,
     task::{DriverLine, Environment, ExecutorServices, Form, ProcessKind, TaskContext, prepare_process},
     ui,

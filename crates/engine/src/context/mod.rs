@@ -3,6 +3,7 @@
 mod application;
 mod builder;
 mod cancel;
+mod checkpoint_dir;
 mod listeners;
 mod properties;
 

@@ -9,18 +9,17 @@ use firesteel_scheduler::{
 use firesteel_types::{AttemptId, JobId, ListenerEvent, PartitionId};
 
 use super::{
-    Driver, Incoming, JobEnd,
+    Driver, Incoming, JobEnd, RddHandle,
     job::ActiveJob,
     register,
     turn::{Core, Discarded},
 };
 use crate::{
-    backend::{Launch, PreparedStage, ShortTables, TasksRun},
     contain::contain,
+    driver::{Launch, PreparedStage, ShortTables, TasksRun},
     error::with_causes,
     logging::notice,
     protocol::Stored,
-    rdd::RddHandle,
     ship::ShipError,
     task::{Form, Program, StageProgram, TaskData, thaw_program},
 };

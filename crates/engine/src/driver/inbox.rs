@@ -3,11 +3,8 @@
 use firesteel_scheduler::{Event, ResultPlace, TaskOutcome, TaskStatus};
 use firesteel_types::{AttemptId, ExecutorId, RddId, TaskFailure};
 
-use super::{Driver, register};
-use crate::{
-    rdd::RddHandle,
-    task::{Report, ResultValue, TaskEnd, TaskOutput, Updates},
-};
+use super::{Driver, RddHandle, register};
+use crate::task::{Report, ResultValue, TaskEnd, TaskOutput, Updates};
 
 /// Something that happened, with what came along for the runtime.
 pub(crate) struct Incoming {

@@ -9,10 +9,8 @@ use firesteel_scheduler::{JobError, Partitions, RowsSeen};
 use firesteel_storage::codec;
 use firesteel_types::Properties;
 
-use crate::{
-    rdd::RddHandle,
-    task::{ResultValue, StageProgram},
-};
+use super::RddHandle;
+use crate::task::{ResultValue, StageProgram};
 
 /// Everything that is needed to run a job.
 pub(crate) struct Submission {

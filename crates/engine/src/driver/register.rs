@@ -4,11 +4,8 @@ use hashbrown::HashSet;
 
 use firesteel_types::{PartitionId, RddId, RddNode, ShuffleId};
 
-use crate::{
-    rdd::{Parent, RddHandle},
-    ship::ShipError,
-    task::TaskData,
-};
+use super::{Parent, RddHandle};
+use crate::{ship::ShipError, task::TaskData};
 
 /// The nodes that the scheduler has not heard of, parents before children, marked as told.
 ///

@@ -9,7 +9,7 @@ use firesteel_types::{Accumulable, AttemptId, ListenerEvent, RddId, StageAttempt
 
 use super::{Driver, Incoming, JobEnd, Submission, inbox::Payload, job::OnEnd};
 use crate::{
-    backend::{Launch, PreparedStage},
+    driver::{Launch, PreparedStage},
     task::ResultValue,
 };
 

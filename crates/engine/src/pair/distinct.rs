@@ -7,8 +7,9 @@ use firesteel_types::PartitionId;
 use super::{Combiner, Input, combining::Combining, input::shuffle};
 use crate::{
     data::Data,
+    narrow::BoxRdd,
     partitioner::HashPartitioner,
-    rdd::{BoxRdd, Rdd, RddHandle},
+    rdd::{Rdd, RddHandle},
     ship::{Frozen, Ship, ShipError, Thawing},
     shuffle::{Batch, Buckets, MapSide},
     spill::{Fold, SpillTable},

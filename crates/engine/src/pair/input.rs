@@ -4,10 +4,12 @@ use std::marker::PhantomData;
 
 use crate::{
     data::Data,
+    driver::ShuffleHandle,
+    narrow::BoxRdd,
     partitioner::KeyPartitioner,
-    rdd::{BoxRdd, Parent, Rdd},
+    rdd::{Parent, Rdd},
     ship::{Frozen, Ship, ShipError, Thawing},
-    shuffle::{Deal, MapSide, MapTask, ShuffleHandle, ShuffleRead},
+    shuffle::{Deal, MapSide, MapTask, ShuffleRead},
 };
 
 /// The rows of one parent, brought to the partitions of a partitioner.

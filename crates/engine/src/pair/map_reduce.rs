@@ -8,8 +8,9 @@ use super::{
 };
 use crate::{
     data::Data,
+    narrow::With,
     partitioner::KeyPartitioner,
-    rdd::{Rdd, With},
+    rdd::Rdd,
     ship::{Frozen, Func, Ship, ShipError, Thawing},
     shuffle::{Buckets, MapSide},
     spill::Borrowed,

@@ -7,11 +7,7 @@ use super::{
     SampleByKey, Values, default_partitioner,
 };
 use crate::{
-    Error, Result,
-    data::Data,
-    job::JobHandle,
-    partitioner::KeyPartitioner,
-    rdd::{Rdd, Transform},
+    Error, Result, data::Data, job::JobHandle, narrow::Transform, partitioner::KeyPartitioner, rdd::Rdd,
     ship::captures_nothing,
 };
 use firesteel_stats::HyperLogLogPlusPlus;

@@ -9,8 +9,9 @@ use crate::{
     Result,
     data::Data,
     job::{Call, JobHandle},
+    narrow::{Transform, With},
     partitioner::{KeyPartitioner, Order, RangePartitioner},
-    rdd::{Parent, Rdd, Transform, With},
+    rdd::{Parent, Rdd},
     ship::captures_nothing,
 };
 

@@ -10,8 +10,9 @@ use crate::{
     Result,
     data::Data,
     job::{Call, JobHandle},
+    narrow::With,
     partitioner::KeyPartitioner,
-    rdd::{Rdd, With},
+    rdd::Rdd,
     ship::Func,
 };
 

@@ -1,59 +1,11 @@
-//! Resilient distributed datasets: the trait, its transformations, and one adaptor per file.
+//! What an RDD is: the trait [`Rdd`], which every source and transformation implements with a type of its own, and the
+//! [`RddHandle`] that is its place in the lineage.
 
-mod boxed;
-mod bury;
-mod cartesian;
-mod coalesced;
 mod contract;
-mod debug_string;
-#[cfg(test)]
-mod determinism_tests;
-mod filter;
-mod fit;
-mod flat_map;
-mod glom;
-mod handle;
-mod locality;
-mod map;
-mod map_partitions;
 mod partition_values;
-mod persisted;
-mod pipe;
-mod pruned;
-mod rows;
-mod sample;
-mod split;
-mod transform;
-mod union;
-mod with;
-mod zip;
-mod zip_partitions;
-mod zip_with_index;
-mod zip_with_unique_id;
 
-pub use boxed::BoxRdd;
-pub(crate) use bury::bury;
-pub use cartesian::Cartesian;
-pub use coalesced::Coalesced;
 pub use contract::Rdd;
-pub use filter::Filter;
-pub use flat_map::FlatMap;
-pub use glom::Glom;
-pub use handle::{HandleBuilder, Parent, RddHandle};
-pub(crate) use handle::{MAX_PARTITIONS, NO_PARTITIONS, PartitionData, debug_as_handle};
-pub use map::Map;
-pub use map_partitions::MapPartitions;
 pub(crate) use partition_values::PartitionValues;
-pub use persisted::Persisted;
-pub use pipe::{Pipe, PipeCommand};
-pub use pruned::Pruned;
-pub use rows::Rows;
-pub use sample::Sample;
-pub use split::Split;
-pub use transform::Transform;
-pub use union::{Union, UnionMany};
-pub use with::With;
-pub use zip::Zip;
-pub use zip_partitions::ZipPartitions;
-pub use zip_with_index::ZipWithIndex;
-pub use zip_with_unique_id::ZipWithUniqueId;
+
+pub use crate::driver::{HandleBuilder, Parent, RddHandle};
+pub(crate) use crate::driver::{MAX_PARTITIONS, NO_PARTITIONS, PartitionData, debug_as_handle};

@@ -7,9 +7,10 @@ use firesteel_types::PartitionId;
 use crate::{
     data::Data,
     either::Either,
+    narrow::Transform,
     pair::{Input, Loaded, Table, two_sides},
     partitioner::KeyPartitioner,
-    rdd::{Rdd, RddHandle, Transform},
+    rdd::{Rdd, RddHandle},
     task::TaskContext,
 };
 

@@ -6,9 +6,10 @@ use firesteel_types::PartitionId;
 
 use crate::{
     data::Data,
+    narrow::Transform,
     pair::{Input, rows_without},
     partitioner::KeyPartitioner,
-    rdd::{Rdd, RddHandle, Transform},
+    rdd::{Rdd, RddHandle},
     task::TaskContext,
 };
 

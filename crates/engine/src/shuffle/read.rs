@@ -12,9 +12,9 @@ use std::{
 use firesteel_storage::{codec::RowsReader, shuffle::fetch::FetchedBlock};
 use firesteel_types::{FetchFailure, PartitionId, ShuffleId};
 
-use super::ShuffleHandle;
 use crate::{
     data::Data,
+    driver::ShuffleHandle,
     either::Either,
     ship::{Frozen, Ship, ShipError, Thawing},
     task::{Arrivals, FileBlock, MapBlocks, RemoteShuffles, TaskContext, TypedBuckets},

@@ -9,6 +9,7 @@ mod tokens;
 
 mod arrows;
 mod first_build;
+mod layers;
 mod modules;
 mod purity;
 mod sizes;

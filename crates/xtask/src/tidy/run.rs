@@ -4,7 +4,7 @@ use anyhow::{Result, bail};
 
 use super::problem::Problem;
 use super::source::{self, SourceFile};
-use super::{arrows, coverage, first_build, modules, purity, reference, sizes, words};
+use super::{arrows, coverage, first_build, layers, modules, purity, reference, sizes, words};
 use crate::process;
 
 /// Checks all house rules; an error when any is broken.
@@ -12,6 +12,7 @@ pub(crate) fn run() -> Result<()> {
     let files = source::collect(&process::root())?;
     let mut problems = arrows::check()?;
     problems.extend(first_build::check()?);
+    problems.extend(layers::check(&files));
     problems.extend(files.iter().flat_map(check_file));
     let (table, uncovered) = coverage::check(&files, coverage::REQUIRED_AREAS);
     problems.extend(uncovered);

@@ -20,9 +20,8 @@ use super::{
 };
 use crate::{
     Conf,
-    backend::{Launch, SchedulerBackend},
     build::Build,
-    driver::{Driver, Incoming},
+    driver::{Driver, Incoming, Launch, SchedulerBackend},
     logging::notice,
     protocol::{Stored, ToExecutor, Welcome},
     task::LateClient,

@@ -6,7 +6,7 @@ use hashbrown::{HashMap, HashSet};
 use parking_lot::Mutex;
 
 use crate::{
-    backend::{Launch, PreparedStage, ShortTables},
+    driver::{Launch, PreparedStage, ShortTables},
     protocol::{Addresses, Joining, StageInputs, StageOrder, TaskOrder, ToExecutor},
     task::Program,
 };

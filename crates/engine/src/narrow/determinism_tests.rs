@@ -5,8 +5,12 @@ use std::fmt;
 use firesteel_scheduler::{Event, Scheduler, SchedulerConfig};
 use firesteel_types::{Determinism, Timestamp};
 
-use super::{Rdd, RddHandle};
-use crate::{HashPartitioner, Order, Replacement, driver::walk, prelude::*};
+use crate::{
+    HashPartitioner, Order, Replacement,
+    driver::walk,
+    prelude::*,
+    rdd::{Rdd, RddHandle},
+};
 
 use Determinism::{Indeterminate, Unordered};
 

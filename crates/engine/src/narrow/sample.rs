@@ -2,8 +2,11 @@
 
 use firesteel_types::PartitionId;
 
-use super::{Rdd, RddHandle};
-use crate::{ship::Ship, task::TaskContext};
+use crate::{
+    rdd::{Rdd, RddHandle},
+    ship::Ship,
+    task::TaskContext,
+};
 use firesteel_stats::sampling::{Replacement, Sampler, derive_seed};
 
 /// An [`Rdd`] of some rows of its parent, chosen by a seed. Made by [`sample`](crate::Transform::sample).

@@ -18,12 +18,11 @@ use firesteel_types::{
     Dependency, Determinism, NarrowMap, PreferredLocations, ProfileId, RddId, RddNode, StorageLevel,
 };
 
-use super::{bury, fit::first_misfit};
+use super::{Driver, Incoming, ShuffleHandle, fit::first_misfit};
 use crate::{
-    driver::{Driver, Incoming},
+    bury::bury,
     partitioner::AnyPartitioner,
     ship::{Frozen, Ship, ShipError, Thawing},
-    shuffle::ShuffleHandle,
     task::{Abort, TaskContext, abort_task},
 };
 

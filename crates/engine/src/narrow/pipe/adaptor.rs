@@ -29,7 +29,7 @@ crate::ship!(impl[R: Ship] Pipe<R> { parent, handle; values command });
 
 impl<R: Rdd<Item: Display>> Pipe<R> {
     #[track_caller]
-    pub(in crate::rdd) fn new(parent: &R, command: PipeCommand) -> Self {
+    pub(in crate::narrow) fn new(parent: &R, command: PipeCommand) -> Self {
         let handle = parent.handle().derive("pipe");
         let handle =
             if command.is_empty() { handle.invalid("a command needs at least one word") } else { handle };

@@ -7,10 +7,8 @@ use std::{
 
 use firesteel_types::{ShuffleDependency, ShuffleId};
 
-use crate::{
-    rdd::{RddHandle, bury},
-    task::StageProgram,
-};
+use super::RddHandle;
+use crate::{bury::bury, task::StageProgram};
 
 /// A shuffle: the RDD whose rows it deals out, and what its map tasks run. Its output lives as long as the handle.
 #[must_use = "the output of a shuffle is removed when its last handle is dropped"]

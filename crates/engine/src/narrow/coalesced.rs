@@ -4,8 +4,11 @@ use std::sync::Arc;
 
 use firesteel_types::{NarrowMap, PartitionId, PreferredLocations, TaskLocation};
 
-use super::{Parent, Rdd, RddHandle};
-use crate::{rdd::PartitionValues, ship::Ship, task::TaskContext};
+use crate::{
+    rdd::{Parent, PartitionValues, Rdd, RddHandle},
+    ship::Ship,
+    task::TaskContext,
+};
 use firesteel_stats::{
     CoalesceError, DEFAULT_BALANCE_SLACK, PartitionGroup, group_by_locality, group_neighbours,
 };

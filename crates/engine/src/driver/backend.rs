@@ -8,9 +8,9 @@ use firesteel_scheduler::{Effect, StageLaunch, TaskDescription};
 use firesteel_storage::block::{BlockId, BlockUpdate};
 use firesteel_types::{AppId, AttemptId, ExecutorId, ShuffleId, StageAttemptId};
 
+use super::RddHandle;
 use crate::{
     protocol::Stored,
-    rdd::RddHandle,
     task::{Form, Program, TaskData},
 };
 

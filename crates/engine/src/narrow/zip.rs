@@ -2,8 +2,9 @@
 
 use firesteel_types::{PartitionId, RddId};
 
-use super::{Rdd, RddHandle, zip_partitions::zipped};
+use super::zip_partitions::zipped;
 use crate::{
+    rdd::{Rdd, RddHandle},
     ship::Ship,
     task::{Abort, TaskContext, abort_task},
 };

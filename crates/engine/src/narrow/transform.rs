@@ -5,12 +5,13 @@ use std::fmt::Display;
 use firesteel_types::StorageLevel;
 
 use super::{
-    BoxRdd, Cartesian, Coalesced, Filter, FlatMap, Glom, Map, MapPartitions, Pipe, PipeCommand, Pruned, Rdd,
-    Rows, Sample, Split, Union, With, Zip, ZipPartitions, ZipWithIndex, ZipWithUniqueId,
+    BoxRdd, Cartesian, Coalesced, Filter, FlatMap, Glom, Map, MapPartitions, Pipe, PipeCommand, Pruned, Rows,
+    Sample, Split, Union, With, Zip, ZipPartitions, ZipWithIndex, ZipWithUniqueId,
     debug_string::debug_string,
 };
 use crate::{
-    Result, checkpoint::Checkpointed, data::Data, job::JobHandle, rdd::Persisted, ship::captures_nothing,
+    Result, checkpoint::Checkpointed, data::Data, job::JobHandle, narrow::Persisted, rdd::Rdd,
+    ship::captures_nothing,
 };
 use firesteel_stats::sampling::Replacement;
 

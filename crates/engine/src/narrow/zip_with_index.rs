@@ -6,10 +6,9 @@ use firesteel_scheduler::Partitions;
 use firesteel_types::{PartitionId, RddId};
 use serde::{Deserialize, Serialize};
 
-use super::{Rdd, RddHandle};
 use crate::{
     job::{Call, Finish, JobFunction, JobHandle},
-    rdd::PartitionValues,
+    rdd::{PartitionValues, Rdd, RddHandle},
     ship::Ship,
     task::{Abort, TaskContext, abort_task},
 };

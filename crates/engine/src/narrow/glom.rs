@@ -4,8 +4,11 @@ use std::iter;
 
 use firesteel_types::PartitionId;
 
-use super::{Rdd, RddHandle};
-use crate::{ship::Ship, task::TaskContext};
+use crate::{
+    rdd::{Rdd, RddHandle},
+    ship::Ship,
+    task::TaskContext,
+};
 
 /// An [`Rdd`] with one row for each partition of its parent: all rows of it. Made by [`glom`](crate::Transform::glom).
 #[must_use = "an RDD is lazy and does nothing until an action runs it"]

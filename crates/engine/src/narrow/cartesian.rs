@@ -4,8 +4,13 @@ use std::mem;
 
 use firesteel_types::{NarrowMap, PartitionId};
 
-use super::{Parent, Rdd, RddHandle};
-use crate::{either::Either, ship::Ship, spill::Kept, task::TaskContext};
+use crate::{
+    either::Either,
+    rdd::{Parent, Rdd, RddHandle},
+    ship::Ship,
+    spill::Kept,
+    task::TaskContext,
+};
 
 /// An [`Rdd`] of every row of one RDD with every row of another. Made by [`cartesian`](crate::Transform::cartesian).
 ///

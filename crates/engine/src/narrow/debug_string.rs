@@ -1,8 +1,7 @@
 //! A lineage as text, in the layout of Spark's `toDebugString`.
 
+use crate::rdd::{Parent, RddHandle};
 use firesteel_types::StorageLevel;
-
-use super::{Parent, RddHandle};
 
 /// One line for each RDD, nearest first: the number of partitions where a stage begins, a deeper indentation behind each
 /// shuffle.

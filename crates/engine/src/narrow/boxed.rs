@@ -4,9 +4,11 @@ use std::{fmt, marker::PhantomData, sync::Arc};
 
 use firesteel_types::PartitionId;
 
-use super::{Rdd, RddHandle, Rows, bury};
+use super::Rows;
 use crate::{
+    bury::bury,
     data::Data,
+    rdd::{Rdd, RddHandle},
     ship::{Entry, Frozen, Ship, ShipError, Thaw, Thawing},
     task::TaskContext,
 };

@@ -2,8 +2,11 @@
 
 use firesteel_types::PartitionId;
 
-use super::{Rdd, RddHandle};
-use crate::{ship::Ship, task::TaskContext};
+use crate::{
+    rdd::{Rdd, RddHandle},
+    ship::Ship,
+    task::TaskContext,
+};
 use firesteel_stats::sampling::{BernoulliCell, derive_seed};
 
 /// An [`Rdd`] of the rows of its parent that fell into one part of a random split. Made by

@@ -7,8 +7,14 @@ use serde::{Deserialize, Serialize};
 
 use firesteel_types::{NarrowMap, PartitionId, PreferredLocations, TaskLocation};
 
-use super::{BoxRdd, HandleBuilder, Parent, Rdd, RddHandle};
-use crate::{Context, data::Data, ship::Ship, task::TaskContext};
+use super::BoxRdd;
+use crate::{
+    Context,
+    data::Data,
+    rdd::{HandleBuilder, Parent, Rdd, RddHandle},
+    ship::Ship,
+    task::TaskContext,
+};
 
 /// An [`Rdd`] of the rows of two RDDs. Made by [`union`](crate::Transform::union).
 ///

@@ -2,9 +2,10 @@
 
 use firesteel_types::PartitionId;
 
-use super::{Rdd, RddHandle, Rows};
+use super::Rows;
 use crate::{
     data::Data,
+    rdd::{Rdd, RddHandle},
     ship::{Func, Ship},
     task::TaskContext,
 };

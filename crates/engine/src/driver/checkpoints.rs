@@ -1,15 +1,12 @@
-//! Where the checkpoints of an application go.
+//! Where the checkpoints of an application go, and which RDDs wait for theirs: [`CheckpointDirectory`].
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use firesteel_files::Location;
 use parking_lot::Mutex;
 
-use crate::{
-    Context, Result,
-    driver::{Driver, walk},
-    rdd::RddHandle,
-};
-use firesteel_files::Location;
+use super::{Driver, RddHandle, walk};
+use crate::Result;
 
 /// The job property that has every marked ancestor of an RDD checkpointed, not just the nearest.
 const ALL_MARKED_ANCESTORS: &str = "spark.checkpoint.checkpointAllMarkedAncestors";
@@ -22,8 +19,12 @@ pub(crate) struct CheckpointDirectory {
 }
 
 impl CheckpointDirectory {
-    pub(super) fn location(&self) -> Option<Location> {
+    pub(crate) fn location(&self) -> Option<Location> {
         self.location.lock().clone()
+    }
+
+    pub(crate) fn set_location(&self, location: Location) {
+        *self.location.lock() = Some(location);
     }
 
     /// Whether an RDD waits to be written.
@@ -32,32 +33,8 @@ impl CheckpointDirectory {
     }
 
     /// One more RDD waits for its first job.
-    pub(super) fn mark(&self) {
+    pub(crate) fn mark(&self) {
         self.marked.fetch_add(1, Ordering::Relaxed);
-    }
-}
-
-impl Context {
-    /// Sets the directory that checkpoints go to; the application makes a folder of its own in it. It should be one that
-    /// every executor reaches, and that outlives them.
-    ///
-    /// ```
-    /// use firesteel::prelude::*;
-    ///
-    /// let ctx = Context::local(2)?;
-    /// let folder = std::env::temp_dir().join(format!("firesteel-doc-checkpoints-{}", std::process::id()));
-    /// ctx.set_checkpoint_dir(folder.to_str().unwrap())?;
-    /// let rdd = ctx.range(0..9).map(|x| x + 1).checkpoint()?;
-    /// assert_eq!(rdd.count()?, 9);
-    /// assert!(rdd.is_checkpointed(), "written after the first job");
-    /// # std::fs::remove_dir_all(folder)?;
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    pub fn set_checkpoint_dir(&self, path: &str) -> Result<()> {
-        let driver = self.driver();
-        let own = format!("{}-{}", std::process::id(), driver.clock.now().0);
-        *driver.checkpoints.location.lock() = Some(Location::parse(path)?.join(&own));
-        Ok(())
     }
 }
 

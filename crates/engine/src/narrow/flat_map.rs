@@ -2,9 +2,9 @@
 
 use firesteel_types::{PartitionId, RddId};
 
-use super::{Rdd, RddHandle};
 use crate::{
     data::Data,
+    rdd::{Rdd, RddHandle},
     ship::{Blame, Func, Ship},
     task::TaskContext,
 };

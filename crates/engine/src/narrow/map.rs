@@ -2,9 +2,9 @@
 
 use firesteel_types::PartitionId;
 
-use super::{Rdd, RddHandle};
 use crate::{
     data::Data,
+    rdd::{Rdd, RddHandle},
     ship::{Func, Ship},
     task::TaskContext,
 };

@@ -27,7 +27,7 @@ struct Entry {
 }
 
 /// The total of one accumulator, without its type.
-pub(super) trait Total: Send + Sync {
+pub(crate) trait Total: Send + Sync {
     /// Adds an update; fails when it cannot be read. Gives the update and the new total as text if `shown` is set.
     fn merge(&self, update: UpdateValue, shown: bool) -> Result<Option<(String, String)>, String>;
 }
@@ -48,12 +48,12 @@ impl<A: Accumulate> Total for Mutex<A> {
 }
 
 impl AccumulatorRegistry {
-    pub(super) fn add(&self, id: AccumulatorId, name: Option<Arc<str>>, total: &Arc<dyn Total>) {
+    pub(crate) fn add(&self, id: AccumulatorId, name: Option<Arc<str>>, total: &Arc<dyn Total>) {
         self.0.lock().insert(id, Entry { name, total: Arc::downgrade(total) });
     }
 
     /// No handle is left.
-    pub(super) fn remove(&self, id: AccumulatorId) {
+    pub(crate) fn remove(&self, id: AccumulatorId) {
         self.0.lock().remove(&id);
     }
 

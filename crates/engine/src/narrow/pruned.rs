@@ -4,8 +4,11 @@ use std::sync::Arc;
 
 use firesteel_types::{NarrowMap, PartitionId};
 
-use super::{Parent, Rdd, RddHandle};
-use crate::{rdd::PartitionValues, ship::Ship, task::TaskContext};
+use crate::{
+    rdd::{Parent, PartitionValues, Rdd, RddHandle},
+    ship::Ship,
+    task::TaskContext,
+};
 
 /// An [`Rdd`] of some partitions of its parent. Made by [`prune_partitions`](crate::Transform::prune_partitions).
 #[must_use = "an RDD is lazy and does nothing until an action runs it"]

@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 use firesteel_types::{PartitionId, PreferredLocations};
 
-use super::{HandleBuilder, Parent, Rdd, RddHandle, Rows};
+use super::Rows;
 use crate::{
     data::Data,
+    rdd::{HandleBuilder, Parent, Rdd, RddHandle},
     ship::{Func, Ship},
     task::TaskContext,
 };

@@ -2,8 +2,11 @@
 
 use firesteel_types::PartitionId;
 
-use super::{Rdd, RddHandle};
-use crate::{ship::Ship, task::TaskContext};
+use crate::{
+    rdd::{Rdd, RddHandle},
+    ship::Ship,
+    task::TaskContext,
+};
 
 /// An [`Rdd`] of its parent's rows with a number that no other row has. Made by
 /// [`zip_with_unique_id`](crate::Transform::zip_with_unique_id).

@@ -2,11 +2,10 @@
 
 use std::{fmt, sync::Arc};
 
-use super::{
-    Filter, FlatMap, HandleBuilder, Map, MapPartitions, Rdd, Rows, ZipPartitions, zip_partitions::zipped,
-};
+use super::{Filter, FlatMap, Map, MapPartitions, Rows, ZipPartitions, zip_partitions::zipped};
 use crate::{
     data::Data,
+    rdd::{HandleBuilder, Rdd},
     ship::{Func, captures_nothing},
 };
 
