@@ -43,7 +43,7 @@ use hashbrown::HashMap;
 use parking_lot::Mutex;
 
 pub(crate) use accumulators::{AccumulatorRegistry, Total};
-pub(crate) use backend::{Launch, PreparedStage, SchedulerBackend, ShortTables, TasksRun};
+pub(crate) use backend::{Launch, Order, PreparedStage, SchedulerBackend, ShortTables, TasksRun};
 use checkpoints::CheckpointDirectory;
 pub(crate) use clock::Clock;
 pub(crate) use inbox::{Incoming, Payload};

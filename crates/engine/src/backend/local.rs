@@ -5,12 +5,12 @@ use std::{
     sync::{Arc, Weak},
 };
 
-use firesteel_scheduler::{Effect, Event, ExecutorSpec};
+use firesteel_scheduler::{Event, ExecutorSpec};
 use firesteel_types::{AttemptId, Cpus, ExecutorId, Host, ProfileId};
 
 use crate::{
     contain::discard,
-    driver::{Driver, Incoming, Launch, SchedulerBackend},
+    driver::{Driver, Incoming, Launch, Order, SchedulerBackend},
     error::with_causes,
     executor::{Executor, Slots, Work},
     task::{Environment, Form, Program, thaw_program},
@@ -83,10 +83,23 @@ impl SchedulerBackend for LocalBackend {
         self.executor.kill(attempt, reason);
     }
 
-    /// There is one executor, it cannot be replaced, and the driver shares its stores.
-    fn perform(&self, effect: Effect) {
-        if let Effect::StopContext { reason } = effect {
-            tracing::error!(%reason, "the application cannot go on");
+    fn perform(&self, order: Order) {
+        match order {
+            Order::StopContext { reason } => tracing::error!(%reason, "the application cannot go on"),
+            // There is one executor, which cannot be refused, replaced or moved to another host.
+            Order::AnswerRegistration { .. }
+            | Order::AnswerHeartbeat { .. }
+            | Order::RequestExecutors { .. }
+            | Order::KillExecutors { .. }
+            | Order::DecommissionExecutors { .. }
+            | Order::ResolveRacks { .. }
+            | Order::StopExecutors
+            // The driver shares its stores.
+            | Order::FetchResult { .. }
+            | Order::DropResult { .. }
+            | Order::ForgetBlocks { .. }
+            // A task that waits for a slot could run nowhere else.
+            | Order::TakeBack { .. } => {}
         }
     }
 

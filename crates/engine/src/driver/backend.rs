@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
-use firesteel_scheduler::{Effect, StageLaunch, TaskDescription};
+use firesteel_scheduler::{Refusal, StageLaunch, TaskDescription, heartbeat::HeartbeatReply};
 use firesteel_storage::block::{BlockId, BlockUpdate};
-use firesteel_types::{AppId, AttemptId, ExecutorId, ShuffleId, StageAttemptId};
+use firesteel_types::{AppId, AttemptId, ExecutorId, Host, ProfileId, ShuffleId, StageAttemptId};
 
 use super::RddHandle;
 use crate::{
@@ -50,6 +50,58 @@ pub(crate) enum TasksRun {
     Elsewhere,
 }
 
+/// What the scheduler wants of executors and of what provides them, beside tasks. Every backend names each of them.
+pub(crate) enum Order {
+    /// An executor that asked to join may stay, or why it may not.
+    AnswerRegistration {
+        executor: ExecutorId,
+        answer: Result<(), Refusal>,
+    },
+    AnswerHeartbeat {
+        executor: ExecutorId,
+        reply: HeartbeatReply,
+    },
+    /// Ask for those of these attempts that the executor has not begun.
+    TakeBack {
+        executor: ExecutorId,
+        attempts: Vec<AttemptId>,
+    },
+    /// Bring the result of this attempt, which waits on its executor.
+    FetchResult {
+        attempt: AttemptId,
+    },
+    /// The result of this attempt, which waits on its executor, is not needed.
+    DropResult {
+        attempt: AttemptId,
+    },
+    /// Forget every block of an executor.
+    ForgetBlocks {
+        executor: ExecutorId,
+    },
+    /// Have so many executors of each profile in all.
+    RequestExecutors {
+        totals: Vec<(ProfileId, u32)>,
+    },
+    /// End these executors' processes.
+    KillExecutors {
+        executors: Vec<ExecutorId>,
+    },
+    /// Tell executors to drain and leave.
+    DecommissionExecutors {
+        executors: Vec<ExecutorId>,
+    },
+    /// Look up the racks of these hosts and report them.
+    ResolveRacks {
+        hosts: Vec<Host>,
+    },
+    /// Tell every executor to stop.
+    StopExecutors,
+    /// The application cannot go on.
+    StopContext {
+        reason: String,
+    },
+}
+
 /// A way to run tasks. Nothing here decides anything, and nothing may wait: all of it is called in the scheduler's turn.
 pub(crate) trait SchedulerBackend: Send + Sync {
     /// Sends tasks to their executors.
@@ -64,8 +116,8 @@ pub(crate) trait SchedulerBackend: Send + Sync {
     /// Removes what executors in other processes store for something that is gone.
     fn remove(&self, _what: Stored) {}
 
-    /// Does what else the scheduler wants of executors and their manager.
-    fn perform(&self, effect: Effect);
+    /// Does what else the scheduler wants of executors and of what provides them.
+    fn perform(&self, order: Order);
 
     /// The application's id, if a cluster has given it one.
     fn app_id(&self) -> Option<AppId> {

@@ -9,7 +9,7 @@ use firesteel_scheduler::{
 use firesteel_types::{AttemptId, JobId, ListenerEvent, PartitionId};
 
 use super::{
-    Driver, Incoming, JobEnd, RddHandle,
+    Driver, Incoming, JobEnd, Order, RddHandle,
     job::ActiveJob,
     register,
     turn::{Core, Discarded},
@@ -71,7 +71,36 @@ impl Core {
                 TasksRun::Elsewhere => notice(|| tracing::warn!("{warning}")),
             },
             Effect::Ignored(ignored) => tracing::debug!("{ignored}"),
-            other => driver.backend.perform(other),
+            Effect::AnswerRegistration { executor, answer } => {
+                driver.backend.perform(Order::AnswerRegistration { executor, answer });
+            }
+            Effect::AnswerHeartbeat { executor, reply } => {
+                driver.backend.perform(Order::AnswerHeartbeat { executor, reply });
+            }
+            Effect::TakeBackTasks { executor, attempts } => {
+                driver.backend.perform(Order::TakeBack { executor, attempts });
+            }
+            Effect::FetchResult { attempt } => driver.backend.perform(Order::FetchResult { attempt }),
+            Effect::DropResultBlock { attempt } => driver.backend.perform(Order::DropResult { attempt }),
+            Effect::RemoveBlockManager { executor } => {
+                driver.backend.perform(Order::ForgetBlocks { executor });
+            }
+            Effect::RequestExecutors { totals } => driver.backend.perform(Order::RequestExecutors { totals }),
+            Effect::KillExecutors { executors, force: _ } => {
+                driver.backend.perform(Order::KillExecutors { executors });
+            }
+            Effect::DecommissionExecutors { executors } => {
+                driver.backend.perform(Order::DecommissionExecutors { executors });
+            }
+            Effect::ResolveRacks { hosts } => driver.backend.perform(Order::ResolveRacks { hosts }),
+            Effect::StopExecutors => driver.backend.perform(Order::StopExecutors),
+            Effect::StopContext { reason } => driver.backend.perform(Order::StopContext { reason }),
+            // Answers to what no part of the engine asks for.
+            unasked @ (Effect::DeliverStatistics { .. }
+            | Effect::AnswerBarrier { .. }
+            | Effect::ProfileAnswer(_)) => {
+                tracing::error!(effect = ?unasked, "an answer that was not asked for")
+            }
         }
     }
 

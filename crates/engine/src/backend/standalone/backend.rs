@@ -7,7 +7,7 @@ use std::{
 };
 
 use firesteel_net::{Dialer, Keyring, Realm};
-use firesteel_scheduler::{Effect, Event, NotSent, master::ProfileTotal};
+use firesteel_scheduler::{Event, NotSent, master::ProfileTotal};
 use firesteel_storage::{
     block::{BlockId, BlockUpdate},
     transfer::{BlockClient, ClientConf},
@@ -21,7 +21,7 @@ use super::{
 use crate::{
     Conf,
     build::Build,
-    driver::{Driver, Incoming, Launch, SchedulerBackend},
+    driver::{Driver, Incoming, Launch, Order, SchedulerBackend},
     logging::notice,
     protocol::{Stored, ToExecutor, Welcome},
     task::LateClient,
@@ -221,10 +221,10 @@ impl SchedulerBackend for StandaloneBackend {
         self.0.links.send_all(&ToExecutor::Remove(what));
     }
 
-    fn perform(&self, effect: Effect) {
+    fn perform(&self, order: Order) {
         let shared = &self.0;
-        match effect {
-            Effect::AnswerRegistration { executor, answer } => {
+        match order {
+            Order::AnswerRegistration { executor, answer } => {
                 let Some(line) = shared.links.answer(executor, answer.is_ok()) else { return };
                 let message = match (answer, shared.welcome()) {
                     (Ok(()), Some(welcome)) => ToExecutor::Registered(Box::new(welcome)),
@@ -235,27 +235,27 @@ impl SchedulerBackend for StandaloneBackend {
                     tracing::debug!(%executor, %error, "an executor that asked to join is gone");
                 }
             }
-            Effect::AnswerHeartbeat { executor, reply } => {
+            Order::AnswerHeartbeat { executor, reply } => {
                 let registered = !reply.reregister_block_manager;
                 shared.links.send(executor, &ToExecutor::HeartbeatAnswer { registered });
             }
-            Effect::TakeBackTasks { executor, attempts } => {
+            Order::TakeBack { executor, attempts } => {
                 shared.links.send(executor, &ToExecutor::TakeBack(attempts));
             }
-            Effect::FetchResult { attempt } => shared.results.want(attempt),
-            Effect::DropResultBlock { attempt } => shared.results.give_up(attempt),
-            Effect::KillExecutors { executors, .. } => {
+            Order::FetchResult { attempt } => shared.results.want(attempt),
+            Order::DropResult { attempt } => shared.results.give_up(attempt),
+            Order::KillExecutors { executors } => {
                 if !executors.is_empty() {
                     shared.chores.add(Chore::KillExecutors(executors));
                 }
             }
-            Effect::DecommissionExecutors { executors } => {
+            Order::DecommissionExecutors { executors } => {
                 for executor in executors {
                     shared.blocks.decommission(executor);
                     shared.links.send(executor, &ToExecutor::Decommission);
                 }
             }
-            Effect::RequestExecutors { totals } => {
+            Order::RequestExecutors { totals } => {
                 let total = |(profile, total): (ProfileId, u32)| ProfileTotal {
                     profile,
                     executor: None,
@@ -263,22 +263,21 @@ impl SchedulerBackend for StandaloneBackend {
                 };
                 shared.chores.add(Chore::RequestExecutors(totals.into_iter().map(total).collect()));
             }
-            Effect::RemoveBlockManager { executor } => shared.blocks_lost(executor),
-            Effect::ResolveRacks { hosts } => {
+            Order::ForgetBlocks { executor } => shared.blocks_lost(executor),
+            Order::ResolveRacks { hosts } => {
                 if let Some(driver) = shared.driver() {
                     let racks = hosts.into_iter().map(|host| (host, None)).collect();
                     driver.post(Incoming::event(Event::RacksResolved(racks)));
                 }
             }
-            Effect::StopExecutors => {
+            Order::StopExecutors => {
                 let reason = "the application is over".to_owned();
                 shared.links.send_all(&ToExecutor::Stop { reason });
             }
-            Effect::StopContext { reason } => {
+            Order::StopContext { reason } => {
                 notice(|| tracing::error!(reason, "the application cannot go on"));
                 shared.chores.add(Chore::StopContext);
             }
-            other => tracing::debug!(effect = ?other, "nothing is done about an effect"),
         }
     }
 
