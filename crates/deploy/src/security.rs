@@ -35,7 +35,7 @@ pub struct Security {
 impl Security {
     /// The cluster's secret, or the public one when there is none.
     pub fn cluster_secret(&self) -> Secret {
-        self.secret.clone().unwrap_or_else(Secret::nobody)
+        self.secret.clone().unwrap_or_else(Secret::public)
     }
 
     /// Makes connections in the name of the cluster.
@@ -79,7 +79,7 @@ impl Security {
     ///
     /// A host that cannot be resolved is not refused here: listening there fails with a better message.
     pub fn check_listen(&self, host: &str, port: u16) -> Result<(), DeployError> {
-        if self.secret.as_ref().is_some_and(|secret| !secret.is_nobody()) {
+        if self.secret.as_ref().is_some_and(|secret| !secret.is_public()) {
             return Ok(());
         }
         let mut addresses = (host, port).to_socket_addrs().into_iter().flatten();
@@ -130,7 +130,7 @@ mod tests {
         let with = |secret| Security { secret: Some(secret), ..Security::default() };
 
         assert!(with(Secret::random()).check_listen("0.0.0.0", 1).is_ok());
-        assert!(with(Secret::nobody()).check_listen("0.0.0.0", 1).is_err());
+        assert!(with(Secret::public()).check_listen("0.0.0.0", 1).is_err());
     }
 
     #[test]

@@ -14,7 +14,7 @@ const SECRET_MIN: usize = 16;
 pub(crate) const SIGNATURE_LEN: usize = 32;
 
 /// What stands in for a secret where there is none. Everybody knows it.
-const NOBODY: &[u8] = b"firesteel cluster without a secret";
+const PUBLIC_SECRET: &[u8] = b"firesteel cluster without a secret";
 
 /// What only the processes of one realm know.
 ///
@@ -65,13 +65,13 @@ impl Secret {
     }
 
     /// The well-known secret of a cluster that has none. It protects nothing: for loopback only.
-    pub fn nobody() -> Self {
-        Self(Arc::from(NOBODY))
+    pub fn public() -> Self {
+        Self(Arc::from(PUBLIC_SECRET))
     }
 
-    /// Whether this is [`Self::nobody`], which must not be used beyond loopback.
-    pub fn is_nobody(&self) -> bool {
-        *self.0 == *NOBODY
+    /// Whether this is [`Self::public`], which must not be used beyond loopback.
+    pub fn is_public(&self) -> bool {
+        *self.0 == *PUBLIC_SECRET
     }
 
     /// The bytes, for the one who must give them to the realm's other processes.
@@ -152,9 +152,9 @@ mod tests {
     }
 
     #[test]
-    fn only_the_secret_of_nobody_is_nobodys() {
-        assert!(Secret::nobody().is_nobody());
-        assert!(!Secret::random().is_nobody());
+    fn only_the_secret_of_nobody_is_publics() {
+        assert!(Secret::public().is_public());
+        assert!(!Secret::random().is_public());
     }
 
     #[test]

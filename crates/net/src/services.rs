@@ -22,14 +22,14 @@ use crate::{
 ///
 /// use firesteel_net::*;
 ///
-/// let secrets = Arc::new(OneSecret { realm: Realm::cluster(), secret: Secret::nobody() });
+/// let secrets = Arc::new(OneSecret { realm: Realm::cluster(), secret: Secret::public() });
 /// let services = Services::new().streams(Service::Artifacts, |mut stream, realm| {
 ///     // The peer may have gone: there is no one to report to.
 ///     let _ = write!(stream, "hello {realm}");
 /// });
 /// let listener = Listener::bind("127.0.0.1", 0, 0, ListenerConf::new(secrets), services)?;
 ///
-/// let dialer = Dialer::new(Realm::cluster(), Secret::nobody());
+/// let dialer = Dialer::new(Realm::cluster(), Secret::public());
 /// let to = Address::from(listener.address());
 /// let mut text = String::new();
 /// dialer.stream(&to, Service::Artifacts)?.read_to_string(&mut text)?;

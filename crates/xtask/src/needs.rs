@@ -50,7 +50,7 @@ pub(crate) const VALGRIND: Need = Need {
     tool: "valgrind",
     debian: Some("valgrind"),
     why: "counts the instructions of the benchmarks",
-    without: "nobody checks that costs stay in proportion",
+    without: "it is not checked that costs stay in proportion",
 };
 
 /// What reads the counters of instrumented programs, of the compiler's own LLVM.

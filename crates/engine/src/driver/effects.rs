@@ -33,6 +33,7 @@ const SHORT_TABLES_MAX: u64 = 4 << 10;
 
 impl Core {
     pub(super) fn perform(&mut self, driver: &Driver, effect: Effect) {
+        let order = |order| driver.backend.perform(order);
         match effect {
             Effect::Post(event) => self.note(driver, event),
             Effect::PrepareStage(launch) => self.prepare(driver, launch),
@@ -72,29 +73,19 @@ impl Core {
             },
             Effect::Ignored(ignored) => tracing::debug!("{ignored}"),
             Effect::AnswerRegistration { executor, answer } => {
-                driver.backend.perform(Order::AnswerRegistration { executor, answer });
+                order(Order::AnswerRegistration { executor, answer })
             }
-            Effect::AnswerHeartbeat { executor, reply } => {
-                driver.backend.perform(Order::AnswerHeartbeat { executor, reply });
-            }
-            Effect::TakeBackTasks { executor, attempts } => {
-                driver.backend.perform(Order::TakeBack { executor, attempts });
-            }
-            Effect::FetchResult { attempt } => driver.backend.perform(Order::FetchResult { attempt }),
-            Effect::DropResultBlock { attempt } => driver.backend.perform(Order::DropResult { attempt }),
-            Effect::RemoveBlockManager { executor } => {
-                driver.backend.perform(Order::ForgetBlocks { executor });
-            }
-            Effect::RequestExecutors { totals } => driver.backend.perform(Order::RequestExecutors { totals }),
-            Effect::KillExecutors { executors, force: _ } => {
-                driver.backend.perform(Order::KillExecutors { executors });
-            }
-            Effect::DecommissionExecutors { executors } => {
-                driver.backend.perform(Order::DecommissionExecutors { executors });
-            }
-            Effect::ResolveRacks { hosts } => driver.backend.perform(Order::ResolveRacks { hosts }),
-            Effect::StopExecutors => driver.backend.perform(Order::StopExecutors),
-            Effect::StopContext { reason } => driver.backend.perform(Order::StopContext { reason }),
+            Effect::AnswerHeartbeat { executor, reply } => order(Order::AnswerHeartbeat { executor, reply }),
+            Effect::TakeBackTasks { executor, attempts } => order(Order::TakeBack { executor, attempts }),
+            Effect::FetchResult { attempt } => order(Order::FetchResult { attempt }),
+            Effect::DropResultBlock { attempt } => order(Order::DropResult { attempt }),
+            Effect::RemoveBlockManager { executor } => order(Order::ForgetBlocks { executor }),
+            Effect::RequestExecutors { totals } => order(Order::RequestExecutors { totals }),
+            Effect::KillExecutors { executors, force: _ } => order(Order::KillExecutors { executors }),
+            Effect::DecommissionExecutors { executors } => order(Order::DecommissionExecutors { executors }),
+            Effect::ResolveRacks { hosts } => order(Order::ResolveRacks { hosts }),
+            Effect::StopExecutors => order(Order::StopExecutors),
+            Effect::StopContext { reason } => order(Order::StopContext { reason }),
             // Answers to what no part of the engine asks for.
             unasked @ (Effect::DeliverStatistics { .. }
             | Effect::AnswerBarrier { .. }

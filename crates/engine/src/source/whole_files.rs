@@ -38,7 +38,7 @@ pub trait Content: crate::Data {
 /// A file to read. Opaque.
 #[doc(hidden)]
 #[derive(Debug)]
-#[expect(unnameable_types, reason = "nobody else can implement `Content`")]
+#[expect(unnameable_types, reason = "no other crate can implement `Content`")]
 pub struct FileLocation<'a>(&'a Location, ReadOptions);
 
 impl Content for String {

@@ -35,7 +35,7 @@ use super::{
 use crate::stream::Stream;
 
 /// A writer without work stays for so long: a line that was stuck once will often be so again.
-const WRITER_PATIENCE: Duration = Duration::from_secs(2);
+const WRITER_IDLE_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// No line pings more often, however short a silence it allows.
 const PING_MIN: Duration = Duration::from_millis(1);
@@ -84,10 +84,10 @@ struct Out {
 #[derive(Debug)]
 struct Shut;
 
-/// Who writes now.
+/// Which side writes now, if any.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Writing {
-    Nobody,
+    Idle,
     Sender,
     Writer,
 }
@@ -107,7 +107,7 @@ impl Core {
             out: Mutex::new(Out {
                 stage: Stage::Open,
                 why: None,
-                writing: Writing::Nobody,
+                writing: Writing::Idle,
                 queue: Queue::default(),
                 taken: 0,
                 writer: false,
@@ -184,7 +184,7 @@ impl Core {
         if out.stage != Stage::Open {
             return false;
         }
-        if !out.wrote && out.writing == Writing::Nobody {
+        if !out.wrote && out.writing == Writing::Idle {
             let _ = self.put(&mut out, &mut PING.to_vec());
         }
         out.wrote = false;
@@ -246,7 +246,7 @@ impl Core {
 
     /// Writes as much as the socket takes, or leaves it to the thread that writes now.
     fn put(self: &Arc<Self>, out: &mut MutexGuard<'_, Out>, frames: &mut Vec<u8>) -> Result<(), Shut> {
-        if out.writing != Writing::Nobody {
+        if out.writing != Writing::Idle {
             out.queue.append(frames);
             return Ok(());
         }
@@ -301,7 +301,7 @@ impl Core {
 
     /// Everything is written: a line that closes has nothing more to say.
     fn drained(&self, out: &mut Out) {
-        out.writing = Writing::Nobody;
+        out.writing = Writing::Idle;
         if out.stage == Stage::Closing {
             self.wire.finish();
         }
@@ -345,7 +345,7 @@ impl Core {
     fn run_writer(&self) {
         let socket = self.wire.socket();
         let mut out = self.out.lock();
-        let mut deadline = Instant::now() + WRITER_PATIENCE;
+        let mut deadline = Instant::now() + WRITER_IDLE_TIMEOUT;
         while out.stage < Stage::Closed {
             if out.writing != Writing::Writer {
                 let timed_out = self.changed.wait_until(&mut out, deadline).timed_out();
@@ -357,7 +357,7 @@ impl Core {
             match self.write_queue(&mut out) {
                 Ok(true) if out.queue.is_empty() => {
                     self.drained(&mut out);
-                    deadline = Instant::now() + WRITER_PATIENCE;
+                    deadline = Instant::now() + WRITER_IDLE_TIMEOUT;
                 }
                 Ok(true) => {}
                 // Ends with an error, too, when the socket is shut.

@@ -5,7 +5,7 @@ use std::{net::TcpListener, sync::Arc};
 use crate::{Listener, ListenerConf, NetError, OneSecret, Realm, Secret, Services};
 
 fn bind(host: &str, port: u16, tries: u16) -> Result<Listener, NetError> {
-    let secrets = OneSecret { realm: Realm::cluster(), secret: Secret::nobody() };
+    let secrets = OneSecret { realm: Realm::cluster(), secret: Secret::public() };
     Listener::bind(host, port, tries, ListenerConf::new(Arc::new(secrets)), Services::new())
 }
 

@@ -142,7 +142,7 @@ fn attempts_of_a_stage_that_was_rolled_back_neither_hold_nor_get_the_right() {
 }
 
 #[test]
-fn nobody_commits_for_a_stage_that_is_not_running() {
+fn public_commits_for_a_stage_that_is_not_running() {
     let mut coordinator = started();
     ask(&mut coordinator, 0, 0);
     let denied = CommitDecision::Denied(CommitDenial::StageNotRunning);
@@ -157,7 +157,7 @@ fn nobody_commits_for_a_stage_that_is_not_running() {
 }
 
 #[test]
-fn nobody_commits_a_partition_the_stage_does_not_have() {
+fn public_commits_a_partition_the_stage_does_not_have() {
     let mut coordinator = started();
 
     let answers =

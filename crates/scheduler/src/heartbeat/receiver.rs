@@ -219,7 +219,7 @@ mod tests {
 
     /// Behaviours: HB-004.
     #[test]
-    fn nobody_is_asked_to_register_once_the_context_is_stopped() {
+    fn public_is_asked_to_register_once_the_context_is_stopped() {
         let silence = HeartbeatReply { pass_on: false, reregister_block_manager: false };
         let mut receiver = ready();
         receiver.on_stopped();

@@ -130,7 +130,7 @@ fn the_wait_for_cores_ends_after_thirty_seconds_or_with_the_context() {
 
 /// Behaviours: TSI-019.
 #[test]
-fn nobody_waits_by_default() {
+fn public_waits_by_default() {
     let world = World::new();
     let unset = waiting_for_cores(0);
 

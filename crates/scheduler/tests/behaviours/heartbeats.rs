@@ -70,7 +70,7 @@ fn unknown_and_removed_executors_are_told_to_register_again() {
 
 /// Behaviours: HB-004.
 #[test]
-fn nobody_is_told_to_register_again_once_the_context_is_stopped() {
+fn public_is_told_to_register_again_once_the_context_is_stopped() {
     let mut world = World::new();
     world.executors(0, &["h1"], 1);
     world.send(Event::ContextStopped);

@@ -42,7 +42,7 @@ fn a_set_tries_its_levels_from_the_best_to_the_worst() {
 
 /// Behaviours: LOC-002, TSI-017.
 #[test]
-fn nobody_waits_for_a_host_whose_only_executor_drains() {
+fn public_waits_for_a_host_whose_only_executor_drains() {
     let mut world = World::new();
     h1_busy(&mut world, &["h2"]);
     world.rdds([located(0, &[&["h1"]])]);

@@ -16,8 +16,8 @@ const TABLE: &str = "ALLOWED in crates/xtask/src/tidy/arrows.rs";
 
 /// Which crates of the project a crate may depend on.
 enum May {
-    KnowNobody,
-    /// Everyone in this list knows the types as well.
+    KnowNoCrate,
+    /// All of them know the types as well.
     Know(&'static [&'static str]),
     /// Only those of this list: what an application may know.
     KnowOnly(&'static [&'static str]),
@@ -33,7 +33,7 @@ const STATS: &str = "firesteel-stats";
 const CHORES: &str = "xtask";
 
 const ALLOWED: &[(&str, May)] = &[
-    (TYPES, May::KnowNobody),
+    (TYPES, May::KnowNoCrate),
     (SCHEDULER, May::Know(&[])),
     ("firesteel-sim", May::Know(&[SCHEDULER])),
     ("firesteel-storage", May::Know(&["firesteel-net"])),
@@ -141,7 +141,7 @@ fn check_arrows(metadata: &Value) -> Vec<Problem> {
 
 fn is_allowed(may: &May, target: &str) -> bool {
     match may {
-        May::KnowNobody => false,
+        May::KnowNoCrate => false,
         May::Know(targets) => target == TYPES || targets.contains(&target),
         May::KnowOnly(targets) => targets.contains(&target),
         May::KnowAll => target != CHORES,

@@ -18,11 +18,11 @@ const FORBIDDEN: &[(&[&str], &str)] = &[
     (&["SystemTime"], "time is an argument: take `now: Timestamp`"),
     (&["HashMap"], "its order is random: use a BTreeMap, or an IndexMap with a fixed hasher"),
     (&["HashSet"], "its order is random: use a BTreeSet, or an IndexSet with a fixed hasher"),
-    (&["thread", ":", ":"], "whoever drives the scheduler owns the threads"),
-    (&["println", "!"], "return an effect; whoever drives the scheduler prints"),
-    (&["print", "!"], "return an effect; whoever drives the scheduler prints"),
-    (&["eprintln", "!"], "return an effect; whoever drives the scheduler prints"),
-    (&["eprint", "!"], "return an effect; whoever drives the scheduler prints"),
+    (&["thread", ":", ":"], "the caller of the scheduler owns the threads"),
+    (&["println", "!"], "return an effect; the caller of the scheduler prints"),
+    (&["print", "!"], "return an effect; the caller of the scheduler prints"),
+    (&["eprintln", "!"], "return an effect; the caller of the scheduler prints"),
+    (&["eprint", "!"], "return an effect; the caller of the scheduler prints"),
 ];
 
 /// Modules of `std` that reach out of the process.

@@ -16,7 +16,7 @@ section! { "Application":
     /// The application's name, for people; the name of its executable when unset.
     APP_NAME: Option<String> = "firesteel.app.name", Kind::Text, Unset, "0.1.0";
 
-    /// How many partitions an RDD gets when neither the caller nor a parent says; all cores of the application
+    /// How many partitions an RDD gets when neither the caller nor a parent gives a number; all cores of the application
     /// when unset.
     DEFAULT_PARALLELISM: Option<u32> = "firesteel.default.parallelism", Kind::POSITIVE, Unset, "0.1.0";
 

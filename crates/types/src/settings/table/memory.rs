@@ -19,7 +19,7 @@ section! { "Memory":
     MEMORY_STORAGE_FRACTION: Permille = "firesteel.memory.storageFraction",
         Kind::Fraction { min: Permille::ZERO, max: Permille::ONE }, Is("0.5"), "0.1.0";
 
-    /// How much memory tasks and stored blocks share, whatever the rest says; for tests and tight places.
+    /// How much memory tasks and stored blocks share, instead of what the other settings give; for tests and tight places.
     MEMORY_BUDGET: Option<u64> = "firesteel.memory.budget",
         Kind::Bytes { unit: ByteUnit::Mebibytes, min: 1 << 16 }, Unset, "0.1.0";
 

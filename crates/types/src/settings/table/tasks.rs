@@ -15,7 +15,7 @@ section! { "Tasks and stages":
     /// How many cpus a task takes.
     TASK_CPUS: Cpus = "firesteel.task.cpus", Kind::Cpus, Is("1"), "0.1.0";
 
-    /// How many failures of one task abort its job; in local mode the master says it, `local[N,attempts]`.
+    /// How many failures of one task abort its job; in local mode it is part of the master, `local[N,attempts]`.
     TASK_MAX_FAILURES: u32 = "firesteel.task.maxFailures", Kind::POSITIVE, Is("4"), "0.1.0";
 
     /// How many failed attempts in a row abort a stage.

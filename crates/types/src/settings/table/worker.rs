@@ -42,7 +42,7 @@ section! { "Workers":
     WORKER_MAX_REGISTRATION_RETRIES: u32 = "firesteel.worker.maxRegistrationRetries",
         Kind::COUNT, Is("16"), "0.1.0";
 
-    /// Whether a worker looks for a lost master where it was set, not where the master says it is.
+    /// Whether a worker looks for a lost master where it was set, not at the address that the master announces.
     WORKER_PREFER_CONFIGURED_MASTER_ADDRESS: bool = "firesteel.worker.preferConfiguredMasterAddress",
         Kind::Bool, Is("false"), "0.1.0";
 
