@@ -15,7 +15,7 @@ use std::{
     time::Duration,
 };
 
-use firesteel_net::{Address, Closed, Dialer, Handler, Line, LineConf, NetError, Service};
+use firesteel_net::{Address, Closed, Dialer, Handler, Line, LineConf, NetError, Service, notice};
 use firesteel_scheduler::deploy::MasterAddress;
 use hashbrown::HashMap;
 use parking_lot::{Condvar, Mutex};
@@ -96,7 +96,7 @@ impl MasterLinks {
             // A message on a connection that just broke is lost with it. The owner is about to hear of that.
             Some(Link::Up { line, .. }) => {
                 if let Err(error) = line.send(&message) {
-                    tracing::warn!(%master, %error, "a message was not sent");
+                    notice(|| tracing::warn!(%master, %error, "a message was not sent"));
                 }
             }
             Some(Link::Dialing { pending, .. }) => *pending = message,
@@ -160,7 +160,7 @@ impl Shared {
             move || shared.dial_until_connected(&master, search, pause)
         };
         if let Err(error) = thread::Builder::new().name("dial-master".to_owned()).spawn(run) {
-            tracing::error!(%master, %error, "no thread to look for a master");
+            notice(|| tracing::error!(%master, %error, "no thread to look for a master"));
             self.links.lock().remove(master);
         }
     }
@@ -184,7 +184,7 @@ impl Shared {
                     // The same trouble is told once and not every two seconds.
                     let text = error.to_string();
                     if said.as_deref() != Some(&text) {
-                        tracing::warn!(%master, %error, "cannot reach the master; trying again");
+                        notice(|| tracing::warn!(%master, %error, "cannot reach the master; trying again"));
                         said = Some(text);
                     }
                 }

@@ -1,12 +1,10 @@
 //! Logs on standard error, for processes whose program has set up none of its own.
 //!
 //! A process has one subscriber, and it is the program's to choose: no context installs one. The process of an executor,
-//! in which no `main` runs, has ours. A driver's notices, the few lines that its user must see, go through a subscriber that
-//! is in force while they are written and no longer.
+//! in which no `main` runs, has ours. A driver's notices, the lines that its user must see, have one of their own.
 
-use std::sync::OnceLock;
-
-use tracing::{Dispatch, Subscriber, dispatcher, level_filters::LevelFilter, subscriber::NoSubscriber};
+use firesteel_net::set_fallback;
+use tracing::{Subscriber, level_filters::LevelFilter};
 
 /// Sets how much is logged: `off`, `error`, `warn`, `info`, `debug` or `trace`.
 const LEVEL: &str = "FIRESTEEL_LOG";
@@ -37,14 +35,9 @@ pub(crate) fn start(usual: LevelFilter) {
     }
 }
 
-/// Runs `emit`, which logs something that the user of a driver must see: on standard error where the program has no
-/// subscriber.
-pub(crate) fn notice(emit: impl FnOnce()) {
-    static NOTICES: OnceLock<Dispatch> = OnceLock::new();
-    if dispatcher::get_default(|subscriber| !subscriber.is::<NoSubscriber>()) {
-        return emit();
-    }
-    dispatcher::with_default(NOTICES.get_or_init(|| to_stderr(level(LevelFilter::WARN)).into()), emit);
+/// Has notices written to standard error as long as the program has no subscriber.
+pub(crate) fn show_notices() {
+    set_fallback(|| to_stderr(level(LevelFilter::WARN)).into());
 }
 
 fn level(usual: LevelFilter) -> LevelFilter {

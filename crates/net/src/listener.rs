@@ -13,6 +13,7 @@ use std::{
 use parking_lot::Mutex;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
+use crate::notice::notice;
 use crate::{
     connections::{Connections, Slot},
     error::NetError,
@@ -130,7 +131,7 @@ impl Listener {
         // Only fails when the acceptor is gone already.
         let _ = (&self.wake).write_all(&[0]);
         if acceptor.join().is_err() {
-            tracing::error!(address = %self.address, "the acceptor panicked");
+            notice(|| tracing::error!(address = %self.address, "the acceptor panicked"));
         }
         self.shared.connections.close_all();
         tracing::info!(address = %self.address, "stopped listening");
@@ -165,7 +166,9 @@ impl Shared {
                 Ok((socket, peer)) => self.take(Arc::new(socket), peer),
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
                 Err(error) => {
-                    tracing::warn!(%error, "cannot accept a connection; are there too few file descriptors?");
+                    notice(
+                        || tracing::warn!(%error, "cannot accept a connection; are there too few file descriptors?"),
+                    );
                     pause = Some(BREATHER);
                 }
             }
@@ -176,7 +179,7 @@ impl Shared {
     fn take(self: &Arc<Self>, socket: Arc<TcpStream>, peer: SocketAddr) {
         let most = self.conf.max_connections;
         let Some(slot) = self.connections.add(socket.clone(), most) else {
-            tracing::warn!(%peer, most, "refused a connection: there are as many as allowed");
+            notice(|| tracing::warn!(%peer, most, "refused a connection: there are as many as allowed"));
             return refuse_busy(&socket);
         };
         let serve = {
@@ -185,7 +188,7 @@ impl Shared {
         };
         let thread = thread::Builder::new().name("connection".to_owned()).stack_size(STACK_BYTES);
         if let Err(error) = thread.spawn(serve) {
-            tracing::warn!(%peer, %error, "refused a connection: no thread can be started");
+            notice(|| tracing::warn!(%peer, %error, "refused a connection: no thread can be started"));
             refuse_busy(&socket);
         }
     }
@@ -205,7 +208,9 @@ impl Shared {
             .and_then(|socket| door.accept(socket));
         match accepted {
             Ok(guest) => self.welcome(guest, slot),
-            Err(Rejected { told, detail }) => tracing::warn!(%peer, ?told, detail, "refused a connection"),
+            Err(Rejected { told, detail }) => {
+                notice(|| tracing::warn!(%peer, ?told, detail, "refused a connection"))
+            }
         }
     }
 
@@ -224,7 +229,7 @@ fn bind_first(host: &str, port: u16, port_tries: u16) -> Result<TcpListener, Net
         match TcpListener::bind((host, candidate)) {
             Ok(listener) => return Ok(listener),
             Err(error) if error.kind() == io::ErrorKind::AddrInUse && tried.len() <= more => {
-                tracing::warn!(host, port = candidate, "the port is taken; the next one is tried");
+                notice(|| tracing::warn!(host, port = candidate, "the port is taken; the next one is tried"));
             }
             Err(error) => return Err(not_listening(host, &tried, error)),
         }

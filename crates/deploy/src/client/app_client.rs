@@ -9,6 +9,7 @@ use std::{
     time::Duration,
 };
 
+use firesteel_net::notice;
 use firesteel_scheduler::{client::Client, master::ProfileTotal};
 use firesteel_types::ExecutorId;
 use hashbrown::HashMap;
@@ -119,7 +120,9 @@ impl AppClient {
 
     fn ask(&self, note: impl FnOnce(Sender<bool>) -> Note) -> bool {
         if thread::current().id() == self.id {
-            tracing::error!("a request inside of a callback would wait for itself; it is not made");
+            notice(|| {
+                tracing::error!("a request inside of a callback would wait for itself; it is not made")
+            });
             return false;
         }
         let (answer, answered) = channel();
@@ -136,7 +139,7 @@ impl AppClient {
         }
         let thread = self.thread.lock().take();
         if thread.is_some_and(|thread| thread.join().is_err()) {
-            tracing::error!("the client of the application panicked");
+            notice(|| tracing::error!("the client of the application panicked"));
         }
     }
 }

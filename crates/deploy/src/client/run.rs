@@ -5,6 +5,7 @@ use std::sync::{
     mpsc::{Receiver, RecvTimeoutError, Sender},
 };
 
+use firesteel_net::notice;
 use firesteel_scheduler::{
     client::{Client, ClientEffect, ClientEvent, RequestId},
     deploy::MasterAddress,
@@ -88,7 +89,9 @@ impl Run {
                 self.feed(ClientEvent::Answered { master, reply });
             }
             LinkNews::Heard { master, message } => {
-                tracing::warn!(%master, ?message, "the master takes this application for another one");
+                notice(
+                    || tracing::warn!(%master, ?message, "the master takes this application for another one"),
+                );
             }
             LinkNews::Lost { master } => self.feed(ClientEvent::MasterLost { master }),
         }
@@ -116,11 +119,11 @@ impl Run {
                 self.events.connected(&app);
             }
             ClientEffect::Disconnected => {
-                tracing::warn!("lost the master; the application goes on and looks for it");
+                notice(|| tracing::warn!("lost the master; the application goes on and looks for it"));
                 self.events.disconnected();
             }
             ClientEffect::Dead { reason } => {
-                tracing::error!(reason, "the application has no master any more");
+                notice(|| tracing::error!(reason, "the application has no master any more"));
                 self.events.dead(&reason);
             }
             ClientEffect::ExecutorAdded { executor, worker, host, port, cores, memory_mib } => {

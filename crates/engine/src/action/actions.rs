@@ -216,7 +216,7 @@ pub trait Actions: Rdd {
     /// the sample is empty, also with replacement.
     ///
     /// ```
-    /// # use firesteel::{prelude::*, sampling::Replacement};
+    /// # use firesteel::prelude::*;
     /// # let ctx = Context::local(2)?;
     /// let rows = ctx.range(0..100);
     /// let sample = rows.take_sample(Replacement::Without, 10, 42)?;

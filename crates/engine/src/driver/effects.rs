@@ -2,6 +2,7 @@
 
 use std::{sync::Arc, thread};
 
+use firesteel_net::notice;
 use firesteel_scheduler::{
     Effect, Event, JobError, NotSent, StageLaunch, StageTaskKind, TaskDescription, commit::CommitDecision,
     map_output::encode_table,
@@ -18,7 +19,6 @@ use crate::{
     contain::contain,
     driver::{Launch, PreparedStage, ShortTables, TasksRun},
     error::with_causes,
-    logging::notice,
     protocol::Stored,
     ship::ShipError,
     task::{Form, Program, StageProgram, TaskData, thaw_program},

@@ -349,8 +349,6 @@ pub trait Transform: Rdd {
     ///
     /// ```
     /// # use firesteel::prelude::*;
-    /// use firesteel::sampling::Replacement;
-    ///
     /// # let ctx = Context::local(2)?;
     /// let sample = ctx.range(0..1000).sample(Replacement::Without, 0.1, 42);
     /// let rows = sample.collect()?;

@@ -463,7 +463,7 @@ pub trait PairRdd<K: Data, V: Data>: Rdd<Item = (K, V)> {
     /// without replacement. A key without a fraction fails the job: those that are to be left out have the fraction 0.
     ///
     /// ```
-    /// # use firesteel::{prelude::*, sampling::Replacement};
+    /// # use firesteel::prelude::*;
     /// # let ctx = Context::local(2)?;
     /// let pairs = ctx.range(0..3000).map(|x| (x % 3, x));
     /// let sample = pairs.sample_by_key(Replacement::Without, [(0, 1.0), (1, 0.1), (2, 0.0)], 7)?.reduce_by_key_locally(|a, _| a)?;

@@ -13,6 +13,7 @@ use std::{
 use parking_lot::{Condvar, Mutex};
 
 use super::core::Core;
+use crate::notice::notice;
 
 /// What is to be done for a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,7 +45,9 @@ pub(super) fn schedule(after: Duration, line: &Arc<Core>, duty: Duty) {
     }
     match thread::Builder::new().name("line-pulse".to_owned()).stack_size(256 << 10).spawn(run) {
         Ok(_) => pulse.running = true,
-        Err(error) => tracing::error!(%error, "no thread for pings; peers will take this process for dead"),
+        Err(error) => {
+            notice(|| tracing::error!(%error, "no thread for pings; peers will take this process for dead"))
+        }
     }
 }
 

@@ -16,6 +16,7 @@ use super::{
     inbox::{Frame, Inbox, MESSAGE_MAX, TooLong},
     wire::Raw,
 };
+use crate::notice::notice;
 use crate::{
     frame::{FrameError, decode},
     stream::is_timeout,
@@ -64,7 +65,7 @@ impl Reader {
         let (line, peer) = (self.core.id(), self.core.peer());
         match why {
             Closed::Malformed { .. } | Closed::TooLarge { .. } => {
-                tracing::warn!(line, %peer, %why, "cut off a peer");
+                notice(|| tracing::warn!(line, %peer, %why, "cut off a peer"));
             }
             _ => tracing::debug!(line, %peer, %why, "line ended"),
         }
@@ -73,7 +74,7 @@ impl Reader {
             drop(handler);
         }));
         if told.is_err() {
-            tracing::error!(line = self.core.id(), "the handler of a line panicked at its end");
+            notice(|| tracing::error!(line = self.core.id(), "the handler of a line panicked at its end"));
         }
     }
 

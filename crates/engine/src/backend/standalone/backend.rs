@@ -6,7 +6,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use firesteel_net::{Dialer, Keyring, Realm};
+use firesteel_net::{Dialer, Keyring, Realm, notice};
 use firesteel_scheduler::{Event, NotSent, master::ProfileTotal};
 use firesteel_storage::{
     block::{BlockId, BlockUpdate},
@@ -22,7 +22,6 @@ use crate::{
     Conf,
     build::Build,
     driver::{Driver, Incoming, Launch, Order, SchedulerBackend},
-    logging::notice,
     protocol::{Stored, ToExecutor, Welcome},
     task::LateClient,
 };

@@ -14,7 +14,9 @@ use firesteel_deploy::{
     client::{AppClient, AppClientConf},
     submit::{SubmitClient, SubmitConf},
 };
-use firesteel_net::{Address, Dialer, Listener, ListenerConf, Realm, Secret, Secrets, Service, Services};
+use firesteel_net::{
+    Address, Dialer, Listener, ListenerConf, Realm, Secret, Secrets, Service, Services, notice,
+};
 use firesteel_scheduler::{
     Scheduler,
     deploy::{Artifact, ArtifactKind, ArtifactSource, Command, ContentHash},
@@ -44,7 +46,7 @@ use crate::{
     driver::Driver,
     error::with_causes,
     executor::EXECUTOR_ARGUMENT,
-    logging::notice,
+    logging,
     protocol::{ToDriver, ToExecutor, line_conf},
     security,
     sent_files::sent_files,
@@ -89,6 +91,7 @@ impl Cluster {
         master: MasterUrl,
         line: Arc<dyn DriverLine>,
     ) -> Result<(Self, Arc<Environment>)> {
+        logging::show_notices();
         let (security, local) = match &master {
             MasterUrl::LocalCluster { workers, cores, memory_mib } => {
                 let local = local_cluster(conf, LocalClusterConf::new(*workers, *cores, *memory_mib))?;

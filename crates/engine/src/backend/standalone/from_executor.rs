@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Weak};
 
-use firesteel_net::{Closed, Handler, Line, SendError};
+use firesteel_net::{Closed, Handler, Line, SendError, notice};
 use firesteel_scheduler::{Event, ExecutorSpec, Scaling, TaskStatus};
 use firesteel_storage::block::Directory;
 use firesteel_types::{Cpus, ExecutorId};
@@ -10,7 +10,6 @@ use firesteel_types::{Cpus, ExecutorId};
 use super::backend::Shared;
 use crate::{
     driver::{Driver, Incoming},
-    logging::notice,
     protocol::{Answer, Joining, Question, ToDriver, ToExecutor},
     task::{Report, ResultValue, TaskEnd, TaskOutput},
 };

@@ -6,12 +6,13 @@ use std::sync::{
 };
 
 use firesteel_deploy::client::{AppEvents, ExecutorPlace};
+use firesteel_net::notice;
 use firesteel_scheduler::{Event, Scaling};
 use firesteel_types::{AppId, ExecutorId, ExecutorLossReason, Host, WorkerId, settings};
 use parking_lot::{Condvar, Mutex};
 
 use super::backend::Shared;
-use crate::{driver::Incoming, logging::notice};
+use crate::driver::Incoming;
 
 /// Takes what the application client hears.
 pub(super) struct FromMaster {
