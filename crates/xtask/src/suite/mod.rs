@@ -9,4 +9,5 @@ mod outcome;
 
 mod run;
 
+pub(crate) use executables::{Executable, build, libraries};
 pub(crate) use run::run;
