@@ -182,33 +182,3 @@ fn reason(case: &Case, error: &str) -> Option<Reason> {
         None
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::case::{Action, FoldAction, From, Pairing, Placed, Shape, Sides, Source};
-
-    /// The values of one key in a cogroup cannot be spilled, so this tells whether memory is short.
-    fn cogroup_of_one_key(memory: Memory) -> Case {
-        let source = Source { from: From::Range, shape: Shape::Alike, rows: 5_000, partitions: 2, seed: 5 };
-        let side = || Box::new(Plan::Source(source.clone()));
-        let pairing = Pairing::Cogroup { sides: Sides::Two, partitions: 1, placed: Placed::Neither };
-        let count = Job { node: 0, action: Action::Fold(FoldAction::Count), before: None, during: None };
-        Case {
-            seed: 1,
-            kind: KindName::Text,
-            backend: Backend::Local,
-            memory,
-            shuffle_service: false,
-            content_sums: false,
-            plan: Plan::Two(pairing, side(), side()),
-            jobs: vec![count],
-        }
-    }
-
-    #[test]
-    fn a_case_has_as_little_memory_as_it_says() {
-        assert_eq!(run(&cogroup_of_one_key(Memory::Ample)), Verdict::Right);
-        assert_eq!(run(&cogroup_of_one_key(Memory::Bytes(64 << 10))), Verdict::Refused("memory"));
-    }
-}

@@ -56,6 +56,18 @@ fn the_engine_and_the_program_by_hand_give_the_same_answers() {
 }
 
 #[test]
+fn workloads_of_a_cluster_alone_run_on_one() {
+    let names: Vec<&str> =
+        WORKLOADS.iter().filter(|workload| workload.cluster_only).map(|workload| workload.name).collect();
+    let how = ["--master=local-cluster[2,1,1024]", "--scale=0.0005", "--runs=1", "--json"];
+
+    let records = records(&[&["run", &names.join(",")][..], &how].concat());
+
+    let ran: Vec<&str> = records.iter().map(|record| record.workload.as_str()).collect();
+    assert_eq!(ran, names);
+}
+
+#[test]
 fn a_comparison_writes_its_tables_and_raw_figures() {
     let folder = tempfile::tempdir().unwrap();
     let out = format!("--out={}", folder.path().display());

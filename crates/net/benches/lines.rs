@@ -6,6 +6,9 @@
 
 #![expect(clippy::print_stdout, reason = "a benchmark prints its table")]
 
+#[path = "../../../testing/bench_size.rs"]
+mod bench_size;
+
 use std::{
     fs,
     io::{Read, Write},
@@ -19,6 +22,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+use bench_size::sized;
 use firesteel_net::{
     Address, Closed, Dialer, Handler, Line, LineConf, Listener, ListenerConf, OneSecret, Realm, Secret,
     Service, Services, TlsClient, TlsServer,
@@ -26,11 +30,7 @@ use firesteel_net::{
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
 use serde::{Deserialize, Serialize};
 
-const ROUND_TRIPS: u64 = 20_000;
-const BULK: u64 = 2_000_000;
-const SINGLE: u64 = 500_000;
 const LARGE_BYTES: usize = 1 << 20;
-const LARGE: u64 = 512;
 
 /// About what a status update or a small launch is.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -134,7 +134,8 @@ fn certificates(folder: &Path) {
 }
 
 fn main() {
-    let rounds = std::env::args().find_map(|arg| arg.parse().ok()).unwrap_or(5);
+    let rounds = bench_size::start().and_then(|word| word.parse().ok()).unwrap_or(sized(5, 1));
+    let (trips, single, many) = (round_trip_count(), single_count(), sized(2_000_000, 2000));
     let folder = tempfile::tempdir().expect("a temporary folder");
     certificates(folder.path());
     println!("| what | plain | TLS |");
@@ -145,15 +146,15 @@ fn main() {
     };
     row("round trip between two handlers, µs", &|tls| {
         let ends = ends(tls, true);
-        best(rounds, || round_trips(&ends, 1, ROUND_TRIPS)) * 1e6
+        best(rounds, || round_trips(&ends, 1, trips)) * 1e6
     });
     row("round trip of a thread that waits, µs", &|tls| {
         let ends = ends(tls, false);
-        best(rounds, || round_trips(&ends, ROUND_TRIPS, 1)) * 1e6
+        best(rounds, || round_trips(&ends, trips, 1)) * 1e6
     });
     row("messages by `send`, million/s", &|tls| {
         let ends = ends(tls, false);
-        1e-6 / best(rounds, || bulk(&ends, SINGLE, 1))
+        1e-6 / best(rounds, || bulk(&ends, single, 1))
     });
     row("messages by `send` of two threads, million/s", &|tls| {
         let ends = ends(tls, false);
@@ -161,16 +162,25 @@ fn main() {
     });
     row("messages by `send_many` of 16, million/s", &|tls| {
         let ends = ends(tls, false);
-        1e-6 / best(rounds, || bulk(&ends, BULK, 16))
+        1e-6 / best(rounds, || bulk(&ends, many, 16))
     });
     row("messages by `send_many` of 1000, million/s", &|tls| {
         let ends = ends(tls, false);
-        1e-6 / best(rounds, || bulk(&ends, BULK, 1000))
+        1e-6 / best(rounds, || bulk(&ends, many, 1000))
     });
     row("messages of 1 MiB, MiB/s", &|tls| {
         let ends = ends(tls, false);
         1.0 / best(rounds, || large(&ends))
     });
+}
+
+fn round_trip_count() -> u64 {
+    sized(20_000, 20)
+}
+
+/// How many messages are sent one by one.
+fn single_count() -> u64 {
+    sized(500_000, 500)
 }
 
 /// Seconds for one of what `turn` does, the best of several.
@@ -196,12 +206,12 @@ fn plain_round_trips() -> f64 {
             server.write_all(&buffer).expect("the client reads");
         }
     });
-    let start = Instant::now();
-    for _ in 0..ROUND_TRIPS {
+    let (start, trips) = (Instant::now(), round_trip_count());
+    for _ in 0..trips {
         client.write_all(&[7; 8]).expect("the server reads");
         client.read_exact(&mut [0; 8]).expect("the server writes");
     }
-    let each = seconds_each(start, ROUND_TRIPS);
+    let each = seconds_each(start, trips);
     drop(client);
     answers.join().expect("the server does not panic");
     each
@@ -234,29 +244,29 @@ fn bulk(ends: &Ends, count: u64, at_once: usize) -> f64 {
 }
 
 fn two_threads(ends: &Ends) -> f64 {
-    let start = Instant::now();
+    let (start, count) = (Instant::now(), single_count());
     let line = &ends.line;
     thread::scope(|scope| {
         for _ in 0..2 {
             scope.spawn(|| {
-                for attempt in 0..SINGLE / 2 {
+                for attempt in 0..count / 2 {
                     line.send(&task(attempt)).expect("the line is open");
                 }
             });
         }
     });
     sync(ends);
-    seconds_each(start, SINGLE)
+    seconds_each(start, count)
 }
 
 fn large(ends: &Ends) -> f64 {
     let message = Message::Data("x".repeat(LARGE_BYTES));
-    let start = Instant::now();
-    for sent in 1..=LARGE {
+    let (start, count) = (Instant::now(), sized(512, 2));
+    for sent in 1..=count {
         ends.line.send(&message).expect("the line is open");
-        if sent % 64 == 0 {
+        if sent % 64 == 0 || sent == count {
             sync(ends);
         }
     }
-    seconds_each(start, LARGE)
+    seconds_each(start, count)
 }

@@ -9,12 +9,16 @@
 #![expect(clippy::print_stdout, reason = "a benchmark prints its table")]
 #![expect(clippy::disallowed_methods, clippy::disallowed_types, reason = "a benchmark reads the clock")]
 
+#[path = "../../../testing/bench_size.rs"]
+mod bench_size;
+
 use std::{
     collections::VecDeque,
     sync::Arc,
     time::{Duration, Instant},
 };
 
+use bench_size::sized;
 use firesteel_scheduler::{
     Effect, Event, ExecutorSpec, JobSpec, KeepAhead, LocalityConfig, Partitions, PoolConfig, Scheduler,
     SchedulerConfig, TaskOutcome, TaskStatus, pool::SchedulingMode,
@@ -30,7 +34,9 @@ const CORES: u32 = 4;
 const TASK_TIME: Duration = Duration::from_micros(500);
 
 /// How many tasks replace finished ones while a cell is measured.
-const REPLACEMENTS: usize = 400_000;
+fn replacements() -> usize {
+    sized(400_000, 1000)
+}
 
 /// One cell of the table.
 #[derive(Clone, Copy)]
@@ -42,6 +48,15 @@ struct Cell {
     locality: bool,
     batch: usize,
     ahead: bool,
+}
+
+impl Cell {
+    /// The same cell, with at most so many of everything.
+    fn at_most(self, count: u32) -> Self {
+        let [executors, pending, pools] =
+            [self.executors, self.pending, self.pools].map(|one| one.min(count));
+        Self { executors, pending, pools, ..self }
+    }
 }
 
 /// A filled scheduler and what runs in it.
@@ -62,7 +77,7 @@ enum Running {
 }
 
 fn main() {
-    let budget = std::env::args().find_map(|text| text.parse::<f64>().ok()).unwrap_or(0.3);
+    let budget = bench_size::start().and_then(|word| word.parse::<f64>().ok()).unwrap_or(sized(0.3, 0.0));
     let fifo = Cell {
         executors: 1000,
         pending: 1_000_000,
@@ -100,12 +115,13 @@ fn main() {
 /// How many pairs are timed at once. Executors that are kept ahead are sent many tasks at a time, so it is long enough for
 /// each of them to be sent some twice.
 fn window(executors: usize) -> usize {
-    (2 * 8 * executors).max(12_800)
+    (2 * 8 * executors).max(sized(12_800, 128))
 }
 
 fn report(cell: Cell, budget: f64) {
+    let cell = cell.at_most(sized(u32::MAX, 40));
     let mut best = f64::MAX;
-    for _ in 0..7 {
+    for _ in 0..sized(7, 1) {
         let mut filled = fill(cell);
         best = best.min(filled.run(cell.batch, Duration::from_secs_f64(budget)));
     }
@@ -153,7 +169,7 @@ fn fill(cell: Cell) -> Filled {
         filled.handle(Event::ExecutorLaunched { executor });
     }
     let warm_up = if cell.ahead { 2 * window(cell.executors as usize) } else { 0 };
-    let tasks = cell.pending + cell.executors * (CORES + 64) + (warm_up + REPLACEMENTS) as u32;
+    let tasks = cell.pending + cell.executors * (CORES + 64) + (warm_up + replacements()) as u32;
     for pool in 0..cell.pools {
         filled.submit(pool, tasks / cell.pools + 1, cell);
     }
@@ -198,7 +214,8 @@ impl Filled {
             }
         };
         let (start, mut windows) = (Instant::now(), Vec::new());
-        while windows.is_empty() || (start.elapsed() < budget && (windows.len() + 1) * pairs <= REPLACEMENTS)
+        while windows.is_empty()
+            || (start.elapsed() < budget && (windows.len() + 1) * pairs <= replacements())
         {
             let window = Instant::now();
             self.turns(pairs / batch, batch);

@@ -8,6 +8,9 @@
 
 #![expect(clippy::print_stdout, reason = "a benchmark prints its table")]
 
+#[path = "../../../testing/bench_size.rs"]
+mod bench_size;
+
 use std::{
     fs::File,
     hint::black_box,
@@ -18,6 +21,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+use bench_size::sized;
 use bytes::Bytes;
 use firesteel_net::{Dialer, Listener, ListenerConf, OneSecret, Realm, Secret, Service, Services};
 use firesteel_storage::{
@@ -26,8 +30,10 @@ use firesteel_storage::{
 };
 use firesteel_types::{AppId, AttemptId, ExecutorId, StorageLevel};
 
-const TURN_BYTES: usize = 128 << 20;
-const TURNS_PER_ROUND: usize = (1 << 30) / TURN_BYTES;
+/// How many bytes a turn moves: one block of the largest size at least.
+fn turn_bytes() -> usize {
+    sized(128 << 20, 16 << 20)
+}
 
 /// Where the server has its blocks.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -67,14 +73,15 @@ impl BlockSource for Same {
 }
 
 fn main() {
-    let rounds = std::env::args().find_map(|arg| arg.parse().ok()).unwrap_or(3);
+    let rounds = bench_size::start().and_then(|word| word.parse().ok()).unwrap_or(sized(3, 1));
+    let turns = rounds * sized((1 << 30) / turn_bytes(), 1);
     println!(
         "| blocks | from | plain copy, MiB/s | blocks, MiB/s | of plain | plain, CPU ms/GiB | blocks, CPU ms/GiB |"
     );
     println!("|---|---|---|---|---|---|---|");
     for (name, size) in [("16 MiB", 16 << 20), ("1 MiB", 1 << 20), ("64 KiB", 64 << 10), ("4 KiB", 4 << 10)] {
         for place in [Place::Memory, Place::File] {
-            let (plain, blocks) = measure(size, place, rounds * TURNS_PER_ROUND);
+            let (plain, blocks) = measure(size, place, turns);
             println!(
                 "| {name} | {place:?} | {:.0} | {:.0} | {:.0} % | {:.0} | {:.0} |",
                 plain.speed,
@@ -102,7 +109,7 @@ impl Best {
         let (start, cpu) = (Instant::now(), cpu_time());
         copy();
         let (time, cpu) = (start.elapsed(), cpu_time().saturating_sub(cpu));
-        let mebibytes = TURN_BYTES as f64 / f64::from(1 << 20);
+        let mebibytes = turn_bytes() as f64 / f64::from(1 << 20);
         self.speed = self.speed.max(mebibytes / time.as_secs_f64());
         self.cpu = self.cpu.min(cpu.as_secs_f64() * 1e3 * 1024.0 / mebibytes);
     }
@@ -142,7 +149,7 @@ fn plain_copy(content: &Bytes, file: &Arc<File>, place: Place) {
     let (content, size, file) = (content.clone(), content.len(), file.clone());
     let writer = thread::spawn(move || {
         let (mut socket, _) = listener.accept().expect("the reader connects");
-        for _ in 0..TURN_BYTES / content.len() {
+        for _ in 0..turn_bytes() / content.len() {
             match place {
                 Place::Memory => socket.write_all(&content).expect("the reader reads"),
                 Place::File => {
@@ -154,7 +161,7 @@ fn plain_copy(content: &Bytes, file: &Arc<File>, place: Place) {
     });
     let mut socket = TcpStream::connect(address).expect("the listener listens");
     let mut buffer = vec![0; size];
-    for _ in 0..TURN_BYTES / size {
+    for _ in 0..turn_bytes() / size {
         socket.read_exact(&mut buffer).expect("the writer writes");
         black_box(&buffer);
     }
@@ -163,7 +170,7 @@ fn plain_copy(content: &Bytes, file: &Arc<File>, place: Place) {
 
 fn fetch(client: &BlockClient, peer: &PeerAddr, size: usize, place: Place) {
     let number = u64::from(place == Place::File);
-    let mut left = TURN_BYTES / size;
+    let mut left = turn_bytes() / size;
     while left > 0 {
         // As the fetcher asks: about 10 MiB at a time.
         let many = left.min(((10 << 20) / size).max(1));

@@ -10,7 +10,7 @@ use std::{
 
 use anyhow::{Context, Result};
 
-use crate::{defaults, docs, needs, process, suite, tidy};
+use crate::{commands, defaults, docs, needs, process, suite, tidy};
 
 struct Step {
     name: &'static str,
@@ -24,6 +24,7 @@ const STEPS: &[Step] = &[
     Step { name: "test", run: suite::run },
     Step { name: "defaults", run: defaults::run },
     Step { name: "regress", run: regress },
+    Step { name: "commands", run: commands::run },
     Step { name: "docs", run: docs::run },
 ];
 
@@ -46,6 +47,7 @@ pub(crate) fn regress() -> Result<()> {
 
 /// Runs the steps and prints the summary.
 pub(crate) fn run() -> Result<()> {
+    process::compile_once();
     let (times, outcome) = run_steps(STEPS);
     print!("{}", summary(STEPS, &times, outcome.is_ok()));
     outcome

@@ -57,11 +57,16 @@ const REFUSALS: &[Refusal] = &[
     },
 ];
 
-/// Builds the word count and checks it.
-pub(crate) fn run() -> Result<()> {
+/// Builds the word count and the benchmarks as applications are built.
+pub(crate) fn build() -> Result<()> {
     let mut build = process::cargo(&["build", "--release", "--package", "firesteel-bench"]);
     build.args(["--package", "firesteel-examples", "--bin", "firesteel-bench", "--example", "wordcount"]);
-    process::run(&mut build)?;
+    process::run(&mut build)
+}
+
+/// Builds the word count and checks it.
+pub(crate) fn run() -> Result<()> {
+    build()?;
     let program = release_folder()?.join("examples/wordcount");
     let bytes = fs::metadata(&program).context("cannot find the word count")?.len();
     println!("{} has {bytes} bytes, at most {PROGRAM_BYTES_MAX}", program.display());

@@ -1,7 +1,8 @@
 //! Project chores behind `cargo xtask <command>`.
 //!
 //! One command per file: [`tidy`] holds the house rules, [`suite`] runs every test, [`ci`] chains what has to
-//! pass before a change goes in, [`defaults`] looks at what applications get, [`docs`] at what they can name, [`answers`]
+//! pass before a change goes in, [`defaults`] looks at what applications get, [`docs`] at what they can name, [`commands`] at what
+//! documents tell people to type, [`answers`]
 //! compares random jobs with a model, [`settings`] makes a reference page, [`peers`] installs what benchmarks are
 //! compared with.
 //! Knows no crate of the project but the types: it reads their text and calls cargo.
@@ -11,6 +12,7 @@
 
 mod answers;
 mod ci;
+mod commands;
 mod defaults;
 mod docs;
 mod needs;
@@ -38,6 +40,7 @@ Commands:
             it refuses without the features that are off by default
   docs      build the docs, and check that an application can name whatever `firesteel`
             mentions
+  commands  check every command of the documents, and run those that take seconds
   regress   check that the costs of the engine are in proportion
   answers [--minutes M] [--seed S] [--cases N] [--backend local|shipped|cluster]
             compare random jobs with random faults with a plain model
@@ -50,7 +53,8 @@ Commands:
             say which lines of the paths to disk the comparison enters
   peers install
             install Spark, Ray and Dask beside the build, for firesteel-bench
-  ci        format, clippy, tidy, test, defaults, regress, docs; stops at the first failure
+  ci        format, clippy, tidy, test, defaults, regress, commands, docs;
+            stops at the first failure
   help      print this text";
 
 #[derive(Debug, PartialEq, Eq)]
@@ -60,6 +64,7 @@ enum Command {
     Test,
     Defaults,
     Docs,
+    Commands,
     Regress,
     Answers(Vec<String>),
     PeersInstall,
@@ -78,6 +83,7 @@ fn parse(args: &[String]) -> Result<Command, String> {
             "test" => Ok(Command::Test),
             "defaults" => Ok(Command::Defaults),
             "docs" => Ok(Command::Docs),
+            "commands" => Ok(Command::Commands),
             "regress" => Ok(Command::Regress),
             "peers" => Err("`peers` needs a second word: `peers install`".to_owned()),
             "ci" => Ok(Command::Ci),
@@ -100,6 +106,7 @@ fn main() -> ExitCode {
         Ok(Command::Test) => suite::run(),
         Ok(Command::Defaults) => defaults::run(),
         Ok(Command::Docs) => docs::run(),
+        Ok(Command::Commands) => commands::run(),
         Ok(Command::Regress) => ci::regress(),
         Ok(Command::Answers(args)) => answers::run(&args),
         Ok(Command::PeersInstall) => peers::install(),
@@ -132,7 +139,7 @@ mod tests {
 
     #[test]
     fn each_command_is_one_word() {
-        let commands = ["tidy", "settings", "test", "defaults", "docs", "regress", "ci", "help"];
+        let commands = ["tidy", "settings", "test", "defaults", "docs", "commands", "regress", "ci", "help"];
         let commands = commands.map(|word| parse(&words(word)));
 
         let expected = [
@@ -141,6 +148,7 @@ mod tests {
             Command::Test,
             Command::Defaults,
             Command::Docs,
+            Command::Commands,
             Command::Regress,
             Command::Ci,
             Command::Help,

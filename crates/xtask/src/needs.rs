@@ -34,7 +34,7 @@ const NEEDS: &[Need] = &[Need {
     tool: NEXTEST,
     debian: None,
     why: "runs the tests of all crates side by side",
-    without: "`cargo test` runs the same tests, crate after crate",
+    without: "`cargo xtask test` runs the same executables, two at a time",
 }];
 
 /// What Spark runs on, the one peer of the benchmarks that is no Python package alone.

@@ -7,21 +7,21 @@
 
 #![allow(clippy::print_stdout, reason = "a bench prints its table")]
 
+#[path = "../../../../testing/bench_size.rs"]
+mod bench_size;
 mod candidates;
 mod rows;
 
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
+use bench_size::sized;
 use candidates::{Bincode, Bitcode, Candidate, Fixed, MessagePack, Own, Postcard};
 use firesteel_storage::codec::Rows;
 use rows::{Event, Order, Row};
 
-/// Long enough for some hundred calls, short enough for a table in half a minute.
-const MEASURE: Duration = Duration::from_millis(300);
-
 fn main() {
-    let only = std::env::args().skip(1).find(|argument| !argument.starts_with("--")).unwrap_or_default();
+    let only = bench_size::start().unwrap_or_default();
     println!(
         "{:<18} {:<14} {:>9} {:>9} {:>9} {:>8} {:>8}",
         "rows", "codec", "encode", "decode", "with lz4", "B raw", "B lz4"
@@ -90,11 +90,14 @@ fn measure<T: Row, C: Candidate>(name: &str, rows: &[T]) {
 /// The shortest of many calls: what else runs on the machine only ever makes one longer.
 fn best(mut call: impl FnMut()) -> Duration {
     let mut best = Duration::MAX;
-    let end = Instant::now() + MEASURE;
-    while Instant::now() < end {
+    // Long enough for some hundred calls, short enough for a table in half a minute.
+    let end = Instant::now() + Duration::from_millis(sized(300, 0));
+    loop {
         let start = Instant::now();
         black_box(&mut call)();
         best = best.min(start.elapsed());
+        if Instant::now() >= end {
+            return best;
+        }
     }
-    best
 }

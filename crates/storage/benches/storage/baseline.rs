@@ -3,18 +3,18 @@
 use std::fs::{self, File};
 use std::io::{Read, Write};
 
-use crate::table::Table;
+use crate::{bench_size::sized, table::Table};
 
-const BYTES: usize = 32_000_000;
 const PIECE: usize = 256 * 1024;
 
 pub(crate) fn run(table: &mut Table) {
-    let from: Vec<u8> = (0..BYTES).map(|index| index as u8).collect();
-    let mut to = vec![0; BYTES];
+    let bytes: usize = sized(32_000_000, 320_000);
+    let from: Vec<u8> = (0..bytes).map(|index| index as u8).collect();
+    let mut to = vec![0; bytes];
     let mut line = |what: &str, call: &mut dyn FnMut()| {
-        table.line("bytes", what, BYTES as u64, || {
+        table.line("bytes", what, bytes as u64, || {
             call();
-            BYTES as u64
+            bytes as u64
         });
     };
     line("memory copy", &mut || to.copy_from_slice(&from));

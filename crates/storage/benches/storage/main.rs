@@ -10,6 +10,8 @@
 #![allow(clippy::print_stdout, reason = "a bench prints its table")]
 
 mod baseline;
+#[path = "../../../../testing/bench_size.rs"]
+mod bench_size;
 mod codec;
 mod files;
 mod rows;
@@ -18,7 +20,7 @@ mod table;
 use table::Table;
 
 fn main() {
-    let only = std::env::args().skip(1).find(|argument| !argument.starts_with("--")).unwrap_or_default();
+    let only = bench_size::start().unwrap_or_default();
     let groups: [(&str, fn(&mut Table)); 3] =
         [("baseline", baseline::run), ("codec", codec::run), ("files", files::run)];
     let mut table = Table::new();

@@ -4,8 +4,7 @@ use firesteel_types::Rng;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-/// So many bytes of rows.
-const BYTES: u64 = 32_000_000;
+use crate::bench_size::sized;
 
 /// A kind of row, and what one weighs in memory without the headers of its parts.
 pub(crate) trait Kind: Serialize + DeserializeOwned + Send + Sync + 'static {
@@ -15,12 +14,12 @@ pub(crate) trait Kind: Serialize + DeserializeOwned + Send + Sync + 'static {
 
     fn bytes(&self) -> u64;
 
-    /// Rows of [`BYTES`] bytes.
+    /// Rows of as many bytes as a line of the table measures.
     fn rows() -> (Vec<Self>, u64) {
         let mut rng = Rng::new(11);
-        let mut bytes = 0;
+        let (mut bytes, enough) = (0, sized(32_000_000, 320_000));
         let mut rows = Vec::new();
-        while bytes < BYTES {
+        while bytes < enough {
             let row = Self::make(&mut rng);
             bytes += row.bytes();
             rows.push(row);

@@ -3,8 +3,7 @@
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
-/// The best of so many rounds: what disturbs a round only ever makes it longer.
-const ROUNDS: usize = 15;
+use crate::bench_size::sized;
 
 /// The lines of the bench, printed as they come.
 pub(crate) struct Table {
@@ -26,7 +25,8 @@ impl Table {
     pub(crate) fn line(&mut self, rows: &str, what: &str, bytes: u64, mut call: impl FnMut() -> u64) {
         let mut best = Duration::MAX;
         let mut stored = 0;
-        for _ in 0..ROUNDS {
+        // The best of several rounds: what disturbs a round only ever makes it longer.
+        for _ in 0..sized(15, 1) {
             let start = Instant::now();
             stored = black_box(&mut call)();
             best = best.min(start.elapsed());

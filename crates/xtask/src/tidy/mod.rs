@@ -23,4 +23,5 @@ mod reference;
 
 mod run;
 
-pub(crate) use run::run;
+pub(crate) use run::{files, run};
+pub(crate) use source::SourceFile;

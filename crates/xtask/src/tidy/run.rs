@@ -7,9 +7,14 @@ use super::source::{self, SourceFile};
 use super::{arrows, coverage, first_build, layers, modules, purity, reference, sizes, words};
 use crate::process;
 
+/// The text files of the project.
+pub(crate) fn files() -> Result<Vec<SourceFile>> {
+    source::collect(&process::root())
+}
+
 /// Checks all house rules; an error when any is broken.
 pub(crate) fn run() -> Result<()> {
-    let files = source::collect(&process::root())?;
+    let files = files()?;
     let mut problems = arrows::check()?;
     problems.extend(first_build::check()?);
     problems.extend(layers::check(&files));
