@@ -24,8 +24,8 @@ const STEPS: &[Step] = &[
     Step { name: "test", run: suite::run },
     Step { name: "defaults", run: defaults::run },
     Step { name: "regress", run: regress },
-    Step { name: "commands", run: commands::run },
     Step { name: "docs", run: docs::run },
+    Step { name: "commands", run: commands::run },
 ];
 
 fn format() -> Result<()> {
