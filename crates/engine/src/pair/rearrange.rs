@@ -355,7 +355,9 @@ impl<R: Rdd, E: Data> With<R, E> {
         F: Fn(&E, &R::Item) -> K + Copy + Send + Sync + 'static,
     {
         let keyed = self.map(move |env, row| (f(env, &row), row));
-        let [sorted, values] = ["sort_by", "values"].map(|operator| keyed.handle().derive_into(operator, 0));
+        // Here and not in a closure, which has no caller: both are shown with the line of the application.
+        let (sorted, values) =
+            (keyed.handle().derive_into("sort_by", 0), keyed.handle().derive_into("values", 0));
         let parent = keyed.clone();
         RangePartitioner::sample_for(Call::new("sort_by"), &keyed, partitions, order, move |ranges| {
             let parent = Sorted::by_ranges(sorted, &parent, ranges);

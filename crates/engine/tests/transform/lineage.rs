@@ -65,3 +65,22 @@ fn the_text_of_a_lineage_longer_than_a_stack_is_written() {
         assert_eq!(rdd.to_debug_string().lines().count(), 20_001);
     });
 }
+
+#[test]
+fn operators_that_run_jobs_first_are_shown_with_the_line_that_called_them() {
+    let ctx = Context::local(2).unwrap();
+    let rows = ctx.range_into(0..40_u64, 2);
+
+    let shown = [
+        rows.sort_by(|row| 40 - row, Order::Ascending).unwrap().to_debug_string(),
+        rows.sort_by_async(|row| 40 - row, Order::Ascending).wait().unwrap().to_debug_string(),
+        rows.map(|row| (row, ())).sort_by_key(Order::Ascending).unwrap().to_debug_string(),
+        rows.map(|row| (row, ())).sort_by_key_async(Order::Ascending).wait().unwrap().to_debug_string(),
+        rows.zip_with_index().unwrap().to_debug_string(),
+        rows.zip_with_index_async().wait().unwrap().to_debug_string(),
+    ];
+
+    for lineage in shown {
+        assert!(lineage.lines().all(|line| line.contains("lineage.rs:")), "{lineage}");
+    }
+}
