@@ -175,18 +175,16 @@ impl<T> Flow<T> {
 
     /// Waits until the value can be taken, or until `deadline`; returns whether it can.
     pub(super) fn until_over(&self, deadline: Option<Instant>) -> bool {
+        let is_pending =
+            |inner: &mut Inner<T>| matches!(inner.phase, Phase::Running(_) | Phase::Computing { .. });
         let mut inner = self.inner.lock();
-        while matches!(inner.phase, Phase::Running(_) | Phase::Computing { .. }) {
-            match deadline {
-                None => self.over.wait(&mut inner),
-                Some(deadline) => {
-                    if self.over.wait_until(&mut inner, deadline).timed_out() {
-                        return !matches!(inner.phase, Phase::Running(_) | Phase::Computing { .. });
-                    }
-                }
+        match deadline {
+            None => self.over.wait_while(&mut inner, is_pending),
+            Some(deadline) => {
+                self.over.wait_while_until(&mut inner, is_pending, deadline);
             }
         }
-        true
+        !is_pending(&mut inner)
     }
 
     /// The value of an action that is over, computed here if it has to be.

@@ -11,23 +11,12 @@ use std::{
 use firesteel::prelude::*;
 use tracing::{Event, Metadata, Subscriber, field, span};
 
-const CHILD: &str = "FIRESTEEL_TEST_CHILD";
+use crate::child;
 
 /// Runs the test of this name again in a child process, where it runs `case`; returns what the child wrote to
 /// standard error.
 fn in_child(test: &str, case: impl FnOnce()) -> Option<String> {
-    if env::var(CHILD).is_ok_and(|running| running == test) {
-        case();
-        return None;
-    }
-    let child = itself().args(["--exact", test, "--nocapture"]).env(CHILD, test).output().unwrap();
-    let said = text(&child.stderr);
-    assert!(child.status.success(), "{}\n{said}", text(&child.stdout));
-    Some(said)
-}
-
-fn itself() -> Command {
-    Command::new(env::current_exe().unwrap())
+    child::in_child(test, |_| {}, case).map(|output| text(&output.stderr))
 }
 
 fn text(bytes: &[u8]) -> String {
@@ -148,7 +137,8 @@ fn the_programs_panic_hook_gets_every_panic_outside_of_tasks() {
 }
 
 fn as_executor(variables: &[(&str, &str)]) -> Output {
-    itself().arg("--firesteel-executor").env_remove(CHILD).envs(variables.iter().copied()).output().unwrap()
+    let itself = env::current_exe().unwrap();
+    Command::new(itself).arg("--firesteel-executor").envs(variables.iter().copied()).output().unwrap()
 }
 
 #[test]

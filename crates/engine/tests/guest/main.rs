@@ -7,6 +7,8 @@
     reason = "helpers of tests fail like tests, and a failing test says where it ran"
 )]
 
+#[path = "../support/child.rs"]
+mod child;
 mod estimates;
 mod globals;
 #[path = "../support/backends.rs"]

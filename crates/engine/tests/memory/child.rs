@@ -1,10 +1,10 @@
 //! Runs one case in a process of its own, so that its memory can be read from the system.
 
-use std::{env, process::Command};
+use std::process::Command;
 
 use firesteel::{Conf, prelude::*};
 
-const CASE: &str = "FIRESTEEL_TEST_CASE";
+use crate::process;
 
 /// What tasks and stored blocks may use in a case.
 pub(crate) const BUDGET: u64 = 4 << 20;
@@ -25,20 +25,15 @@ pub(crate) fn tight_to(budget: u64, shipped: bool) -> Context {
 
 /// Runs the test of this name again in a child process, where it runs `case`; returns its peak memory.
 pub(crate) fn in_child(test: &str, case: impl FnOnce()) -> Option<u64> {
-    if env::var(CASE).is_ok_and(|running| running == test) {
+    // The allocator gives freed memory back at once and not some milliseconds later, so that the peak is ours.
+    let set = |child: &mut Command| {
+        child.env("MIMALLOC_PURGE_DELAY", "0");
+    };
+    let output = process::in_child(test, set, || {
         case();
         println!("\npeak {}", peak_resident_bytes());
-        return None;
-    }
-    let child = Command::new(env::current_exe().unwrap())
-        .args(["--exact", test, "--nocapture", "--test-threads=1"])
-        .env(CASE, test)
-        // The allocator gives freed memory back at once and not some milliseconds later, so that the peak is ours.
-        .env("MIMALLOC_PURGE_DELAY", "0")
-        .output()
-        .unwrap();
-    let out = String::from_utf8_lossy(&child.stdout);
-    assert!(child.status.success(), "{test} failed: {out}\n{}", String::from_utf8_lossy(&child.stderr));
+    })?;
+    let out = String::from_utf8_lossy(&output.stdout);
     let peak = out.lines().find_map(|line| line.strip_prefix("peak ")).unwrap_or_else(|| panic!("{out}"));
     Some(peak.parse().unwrap())
 }

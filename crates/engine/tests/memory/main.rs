@@ -7,6 +7,8 @@ mod child;
 mod disks;
 mod large_rows;
 mod operators;
+#[path = "../support/child.rs"]
+mod process;
 mod read_ahead;
 mod shares;
 mod shuffles;

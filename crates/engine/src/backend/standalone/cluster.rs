@@ -97,7 +97,7 @@ impl Cluster {
                 let local = local_cluster(conf, LocalClusterConf::new(*workers, *cores, *memory_mib))?;
                 (local.cluster.security(), Some(local))
             }
-            _ => (security::of_conf(conf)?, None),
+            MasterUrl::Local { .. } | MasterUrl::Cluster { .. } => (security::of_conf(conf)?, None),
         };
         // An executor that is too small would be started again and again, and end each time.
         check_executor_memory(conf, executor_memory_mib(conf, &master))?;
